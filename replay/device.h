@@ -1,0 +1,50 @@
+// A device runs leaf steps. Four of them: cpu, null (virtual clock), reference, cuda.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "replay/plan.h"
+#include "src/base/result.h"
+#include "src/model/records.h"
+
+namespace replay {
+
+struct DeviceOptions {
+  int threads = 0;               ///< 0: affinity mask and cgroup quota
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual model::DeviceRecord describe() const = 0;
+  virtual kernel::Target target() const = 0;
+  /// Compiles kernels, allocates buffers. The plan outlives the device's use of it. Fails before it allocates if memory does not suffice:
+  /// "needs 6.9 GB, 3.1 GB free; try --computation".
+  virtual base::Status prepare(const Plan& plan) = 0;
+  /// What was compiled or asked of libraries: one record per Plan::kernels entry, then one per distinct product. `kernels_of` maps steps to them.
+  virtual std::vector<model::KernelRecord> kernels() const = 0;
+  virtual std::vector<int32_t> kernels_of(StepId step) const = 0;
+  virtual std::string precision_of(StepId step) const = 0;
+  virtual base::Status write(BufferId buffer, std::span<const std::byte> physical) = 0;
+  virtual base::Status read(BufferId buffer, std::span<std::byte> physical) = 0;
+  /// Host memory of a buffer, for devices that have it there (cpu, reference); empty otherwise. Lets inputs be made in place and verify look without a copy.
+  virtual std::span<std::byte> memory(BufferId buffer) { (void)buffer; return {}; }
+  /// Runs a step `executions` times as one sample; may return before it ends.
+  virtual base::Status start(StepId step, int executions) = 0;
+  /// Waits; samples since the last call, on the device's clock; `pass` is filled in by the engine.
+  virtual base::Result<std::vector<model::Sample>> finish() = 0;
+  /// Ceilings measured now: triads and a large product. Zero where there is nothing to measure.
+  virtual base::Status measure_ceilings(model::DeviceRecord& record) { (void)record; return {}; }
+};
+
+struct DeviceKind {
+  std::string_view name, about;
+  base::Result<std::unique_ptr<Device>> (*open)(const DeviceOptions&);
+};
+std::span<const DeviceKind> device_kinds();
+
+}  // namespace replay

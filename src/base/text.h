@@ -1,0 +1,28 @@
+// Text with places: positions of errors, names that are near, and numbers with three digits and a unit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/base/result.h"
+
+namespace base {
+
+struct Place { int64_t line = 1, column = 1; };  ///< both from 1; a column counts bytes
+
+Place place_of(std::string_view text, size_t offset);
+/// "dump.hlo:12:7: expected ')', got '%x'" and below it the source line (cut around the place if long) and a caret.
+Error error_at(std::string_view source, std::string_view text, size_t offset, std::string_view what);
+
+/// The candidate nearest to `word` (edit distance ≤ 1/3 of its length), or "" when none is near: "did you mean …?"
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+/// Bytes that are not printable (controls, broken UTF-8) as escapes: safe on a terminal, never more than one line.
+std::string escaped(std::string_view bytes);
+
+std::string human_bytes(double bytes);      ///< "1.50 GB" (powers of ten)
+std::string human_seconds(double seconds);  ///< "12.3 ms"
+
+}  // namespace base

@@ -1,0 +1,31 @@
+// Reports: one .sql file each, embedded; the same table in the terminal, in JSON, CSV, Markdown and in the viewer.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/base/result.h"
+#include "src/model/store.h"
+
+namespace report {
+
+/// A report: its name, a sentence, and the SQL (parameter ?1 = run id). From sql/NAME.sql: the first comment line is the sentence.
+struct Report { std::string_view name, about, sql; };
+std::span<const Report> reports();
+const Report* find(std::string_view name);
+
+enum class Format { table, json, jsonl, csv, md };
+base::Result<Format> format_named(std::string_view name);
+
+/// `run` 0: the newest run of the store.
+base::Result<model::Rows> run(const model::Reader& reader, const Report& report, int64_t run);
+
+struct Style { bool color = false; int width = 0; };  ///< width 0: unlimited
+/// Human tables: three digits and a unit, by the suffix of the column name (_ns, _bytes, _flops, _per_s, _percent); machine formats: raw values.
+std::string render(const model::Rows& rows, Format format, const Style& style);
+/// {"schema_version":…, "status":"ok|partial|unavailable", "reason":…, "covered":…, "NAME": [rows…]}
+struct Section { std::string_view name; const model::Rows* rows; };
+std::string render_json(std::span<const Section> sections, std::string_view status, std::string_view reason, double covered);
+
+}  // namespace report
