@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,8 @@ class Device {
   virtual base::Status read(BufferId buffer, std::span<std::byte> physical) = 0;
   /// Host memory of a buffer, for devices that have it there (cpu, reference); empty otherwise. Lets inputs be made in place and verify look without a copy.
   virtual std::span<std::byte> memory(BufferId buffer) { (void)buffer; return {}; }
+  /// True: runs steps of class reference itself (the reference device). For others the engine evaluates them on the host.
+  virtual bool evaluates() const { return false; }
   /// Runs a step `executions` times as one sample; may return before it ends.
   virtual base::Status start(StepId step, int executions) = 0;
   /// Waits; samples since the last call, on the device's clock; `pass` is filled in by the engine.

@@ -60,6 +60,7 @@ struct Step {
   std::vector<BufferId> scratch;
   std::vector<InPlace> in_place;
   double trips = 1;              ///< for the cost model; loops run for real
+  bool moves_state = false;      ///< no instruction of its own: copies that carry values into a loop, around it, or out of a branch
 };
 
 struct Loop;

@@ -1,0 +1,50 @@
+// Makes the plan of a replay. One walk over the entry turns instructions into steps; calls are inlined, loops and branches become trees.
+//
+// Values are leaves (arrays): a scope maps each instruction to the buffers of its leaves, so that tuple, get-tuple-element and bitcast cost nothing.
+// What a single instruction becomes is decided by a table of builders (plan_step.cc); where buffers lie, by live ranges (arena.cc).
+#include "replay/plan.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "replay/plan_builder.h"
+
+namespace replay {
+namespace {
+
+constexpr std::string_view kClassNames[] = {"skip", "reference", "stand-in", "library", "kernel", "copy", "host"};
+
+void collect(Block& block, std::vector<Step*>& steps) {
+  for (auto& item : block) {
+    if (auto* step = std::get_if<Step>(&item)) {
+      steps.push_back(step);
+    } else if (auto* loop = std::get_if<std::unique_ptr<Loop>>(&item)) {
+      collect((*loop)->cond, steps);
+      collect((*loop)->body, steps);
+    } else {
+      for (Block& inner : std::get<std::unique_ptr<Branch>>(item)->blocks) collect(inner, steps);
+    }
+  }
+}
+
+base::Status unsupported_program(const ir::Module& module) {
+  if (module.computations.empty()) return base::Error{"the module has no computation; nothing to replay"};
+  return {};
+}
+
+}  // namespace
+
+std::string_view text(Class cls) { return kClassNames[static_cast<size_t>(cls)]; }
+
+base::Result<Plan> make_plan(const ir::Module& module, const PlanOptions& options) {
+  RETURN_IF_ERROR(unsupported_program(module));
+  PlanBuilder builder(module, options);
+  RETURN_IF_ERROR(builder.build());
+  Plan plan = builder.take();
+  collect(plan.block, plan.steps);
+  for (size_t i = 0; i < plan.steps.size(); ++i) assert(plan.steps[i]->id == static_cast<StepId>(i));
+  return plan;
+}
+
+}  // namespace replay

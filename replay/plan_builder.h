@@ -1,0 +1,76 @@
+// State of plan making: see plan.cc.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/plan.h"
+
+namespace replay {
+
+/// Buffers of the leaves of each instruction of one computation (one instance: a call makes a new scope).
+struct Scope {
+  ir::CompId comp = 0;
+  std::vector<std::vector<BufferId>> leaves;  ///< by instruction
+};
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const ir::Module& module, const PlanOptions& options);
+  base::Status build();
+  Plan take() { return std::move(plan_); }
+
+ private:
+  using Leaves = std::vector<BufferId>;
+  // plan_walk.cc: the walk, control flow
+  base::Status add_parameters(Scope& scope);
+  base::Result<Leaves> walk(Scope& scope, Block& block);
+  base::Status visit(Scope& scope, Block& block, ir::InstrId id);
+  base::Result<Leaves> inline_call(ir::CompId comp, const Leaves& arguments, Block& block);
+  base::Status add_call(Scope& scope, Block& block, ir::InstrId id);
+  base::Status add_while(Scope& scope, Block& block, ir::InstrId id);
+  base::Status add_conditional(Scope& scope, Block& block, ir::InstrId id);
+  void set_alias(Scope& scope, ir::InstrId id);
+  void set_constant(Scope& scope, ir::InstrId id);
+  // plan_step.cc: what one instruction becomes
+  base::Status add_step(Scope& scope, Block& block, ir::InstrId id);
+  base::Status launch(Step& step, const ir::Instr& instr, const Scope& scope, const std::string& canonical);
+  base::Status launch_stand_in(Step& step);
+  base::Status launch_product(Step& step, const ir::Instr& instr, const Scope& scope);
+  base::Status launch_kernel(Step& step, const std::string& canonical);
+  Step new_step(const Scope& scope, ir::InstrId id);
+  void make_outputs(Step& step, Scope& scope, ir::InstrId id);
+  void copy_leaves(Block& block, const std::string& name, ir::InstrRef at, const Leaves& from, const Leaves& to);
+  void fall_back(Step& step, const std::string& why);
+  // buffers
+  BufferId new_buffer(Buffer::Kind kind, std::string name, const ir::Shape& shape);
+  BufferId alias(BufferId of, std::string name, const ir::Shape& shape);
+  Leaves operand_leaves(const Scope& scope, const ir::Instr& instr) const;
+  const Buffer& buffer(BufferId id) const { return plan_.buffers[static_cast<size_t>(id)]; }
+  void place_buffers();
+
+  const ir::Module& module_;
+  PlanOptions options_;
+  Plan plan_;
+  StepId next_step_ = 0;
+  int depth_ = 0;
+  std::unordered_map<std::string, int> kernel_by_key_;           ///< canonical text of a step → Plan::kernels
+  std::unordered_map<std::string, int> kernel_by_code_;          ///< Kernel::key → Plan::kernels
+  std::unordered_map<std::string, std::string> no_kernel_;       ///< canonical text → why there is no kernel
+  std::vector<std::pair<StepId, StepId>> loops_;                 ///< [first, last] step of every loop
+  std::vector<BufferId> kept_;                                   ///< live to the end
+};
+
+/// Leaves [first, first + count) of element `index` of a tuple shape.
+struct LeafRange { size_t first, count; };
+LeafRange leaf_range(const ir::Shape& tuple, int64_t index);
+
+/// A product's strides from physical layouts; the Error says which dimensions don't form one.
+base::Result<Gemm> plan_gemm(const ir::Shape& a, const ir::Shape& b, const ir::Shape& d, const ir::GemmConfig& config);
+
+/// Offsets for all buffers that need memory of their own; live ranges must be final. Returns the arena's size. Best fit over a free list: O(n log n).
+int64_t place(std::vector<Buffer>& buffers);
+
+}  // namespace replay

@@ -1,0 +1,204 @@
+// What one instruction becomes: a product, a copy, a stand-in, a generated kernel; failing that the reference, failing that a skip with its reason.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "replay/plan_builder.h"
+#include "replay/reference/reference.h"
+#include "src/base/hash.h"
+#include "src/base/text.h"
+#include "src/ir/print.h"
+
+namespace replay {
+namespace {
+
+/// Custom calls that only annotate: the value passes through.
+constexpr std::array<std::string_view, 11> kIdentityCalls = {
+    "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "MoveToHost", "MoveToDevice",
+    "annotate_device_placement", "Pin", "Unpin", "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape"};
+
+bool is_identity_call(const ir::Module& module, const ir::Instr& instr) {
+  if (instr.op != ir::Op::custom_call || instr.operands.size() != 1) return false;
+  const std::string target = ir::attr_string(module, instr, "custom_call_target");
+  return std::find(kIdentityCalls.begin(), kIdentityCalls.end(), target) != kIdentityCalls.end();
+}
+
+
+
+}  // namespace
+
+BufferId PlanBuilder::new_buffer(Buffer::Kind kind, std::string name, const ir::Shape& shape) {
+  Buffer made;
+  made.kind = kind;
+  made.name = std::move(name);
+  made.shape = shape;
+  made.bytes = ir::bytes(shape);
+  plan_.buffers.push_back(std::move(made));
+  return static_cast<BufferId>(plan_.buffers.size() - 1);
+}
+
+BufferId PlanBuilder::alias(BufferId of, std::string name, const ir::Shape& shape) {
+  if (of < 0) return of;
+  const BufferId root = buffer(of).alias_of >= 0 ? buffer(of).alias_of : of;
+  const BufferId made = new_buffer(buffer(root).kind, std::move(name), shape);
+  plan_.buffers.back().alias_of = root;
+  return made;
+}
+
+Step PlanBuilder::new_step(const Scope& scope, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  Step step;
+  step.id = next_step_++;
+  step.name = module_.name_of(instr);
+  step.instr = {scope.comp, id};
+  for (const BufferId leaf : operand_leaves(scope, instr)) {
+    if (leaf >= 0) step.in.push_back(leaf);
+  }
+  return step;
+}
+
+void PlanBuilder::make_outputs(Step& step, Scope& scope, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  for (const ir::Leaf& leaf : ir::leaves(module_.shape(instr))) {
+    BufferId made = -1;
+    if (leaf.shape->is_array()) {
+      const std::string path = ir::path_text(leaf.path);
+      made = new_buffer(Buffer::Kind::temporary, path.empty() ? step.name : step.name + "." + path, *leaf.shape);
+      step.out.push_back(made);
+    }
+    scope.leaves[static_cast<size_t>(id)].push_back(made);
+  }
+}
+
+void PlanBuilder::copy_leaves(Block& block, const std::string& name, ir::InstrRef at, const Leaves& from, const Leaves& to) {
+  Step step;
+  step.name = name;
+  step.instr = at;
+  step.cls = Class::copy;
+  step.moves_state = true;
+  const auto root = [&](BufferId id) { return buffer(id).alias_of >= 0 ? buffer(id).alias_of : id; };
+  std::vector<Copy> direct, staged;
+  for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
+    if (from[i] < 0 || to[i] < 0 || root(from[i]) == root(to[i])) continue;
+    step.in.push_back(from[i]);
+    step.out.push_back(to[i]);
+    // A value that stands in another destination must be saved before that is overwritten.
+    const bool overwritten = std::any_of(to.begin(), to.end(), [&](BufferId t) { return t >= 0 && root(t) == root(from[i]); });
+    if (!overwritten) {
+      direct.push_back({from[i], to[i]});
+      continue;
+    }
+    const ir::Shape shape = buffer(to[i]).shape;
+    const BufferId scratch = new_buffer(Buffer::Kind::scratch, name + ".staged", shape);
+    step.scratch.push_back(scratch);
+    step.launches.emplace_back(Copy{from[i], scratch});
+    staged.push_back({scratch, to[i]});
+  }
+  if (step.out.empty()) return;
+  step.launches.insert(step.launches.end(), direct.begin(), direct.end());
+  step.launches.insert(step.launches.end(), staged.begin(), staged.end());
+  step.key = base::hash128_hex(fmt::format("state copy of {} leaves {}", step.out.size(), ir::print(buffer(step.out[0]).shape)));
+  step.id = next_step_++;
+  block.emplace_back(std::move(step));
+}
+
+base::Status PlanBuilder::add_step(Scope& scope, Block& block, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  if (is_identity_call(module_, instr)) {
+    scope.leaves[static_cast<size_t>(id)] = {alias(operand_leaves(scope, instr).at(0), std::string(module_.name_of(instr)), module_.shape(instr))};
+    return {};
+  }
+  Step step = new_step(scope, id);
+  make_outputs(step, scope, id);
+  const std::string canonical = ir::canonical(module_, step.instr);
+  step.key = base::hash128_hex(canonical + "\n" + options_.device_class);
+  const base::Status launched = options_.reference_only ? base::Status(base::Error{"device reference"}) : launch(step, instr, scope, canonical);
+  if (!launched.ok()) fall_back(step, launched.error().message);
+  block.emplace_back(std::move(step));
+  return {};
+}
+
+base::Status PlanBuilder::launch(Step& step, const ir::Instr& instr, const Scope& scope, const std::string& canonical) {
+  const bool plain_copy = instr.op == ir::Op::copy && ir::same_physical(module_.shape(instr), buffer(step.in.at(0)).shape);
+  if (plain_copy) {
+    step.launches.emplace_back(Copy{step.in[0], step.out[0]});
+    step.cls = Class::copy;
+    return {};
+  }
+  if (ir::info(instr.op).cls == ir::OpClass::collective) return launch_stand_in(step);
+  if (ir::is_gemm_call(module_, instr)) return launch_product(step, instr, scope);
+  if (instr.op == ir::Op::dot && launch_product(step, instr, scope).ok()) return {};
+  if (instr.op == ir::Op::custom_call) {
+    return base::Error{fmt::format("custom call {}: not known", base::escaped(ir::attr_string(module_, instr, "custom_call_target")))};
+  }
+  if (ir::info(instr.op).cls == ir::OpClass::order) return base::Error{fmt::format("{}: talks to the world outside the device", ir::text(instr.op))};
+  return launch_kernel(step, canonical);
+}
+
+base::Status PlanBuilder::launch_stand_in(Step& step) {
+  const bool same = step.in.size() == step.out.size() && std::equal(step.in.begin(), step.in.end(), step.out.begin(), [&](BufferId a, BufferId b) {
+    return ir::same_physical(buffer(a).shape, buffer(b).shape);
+  });
+  if (!same) return base::Error{"a collective that changes the shape needs its group of devices"};
+  for (size_t i = 0; i < step.in.size(); ++i) step.launches.emplace_back(Copy{step.in[i], step.out[i]});
+  step.cls = Class::stand_in;
+  step.why = "one device: a copy runs in place of the exchange";
+  return {};
+}
+
+base::Status PlanBuilder::launch_product(Step& step, const ir::Instr& instr, const Scope& scope) {
+  ASSIGN_OR_RETURN(const ir::GemmConfig config, ir::gemm_config(module_, instr));
+  if (config.epilogue != "DEFAULT") return base::Error{fmt::format("epilogue {} is not known", base::escaped(config.epilogue))};
+  const auto shape = [&](size_t operand) -> const ir::Shape& { return module_.shape(module_.instr(scope.comp, instr.operands.at(operand))); };
+  ASSIGN_OR_RETURN(Gemm gemm, plan_gemm(shape(0), shape(1), buffer(step.out.at(0)).shape, config));
+  gemm.a.buffer = step.in.at(0);
+  gemm.b.buffer = step.in.at(1);
+  gemm.d.buffer = step.out[0];
+  if (gemm.beta != 0) {
+    if (step.in.size() < 3 || !ir::same_physical(buffer(step.in[2]).shape, buffer(step.out[0]).shape)) {
+      return base::Error{"beta is not 0, but there is no C with the layout of the result"};
+    }
+    step.launches.emplace_back(Copy{step.in[2], step.out[0]});
+  }
+  step.launches.emplace_back(gemm);
+  step.cls = Class::library;
+  return {};
+}
+
+base::Status PlanBuilder::launch_kernel(Step& step, const std::string& canonical) {
+  if (const auto failed = no_kernel_.find(canonical); failed != no_kernel_.end()) return base::Error{failed->second};
+  auto known = kernel_by_key_.find(canonical);
+  if (known == kernel_by_key_.end()) {
+    auto made = kernel::make(module_, step.instr, options_.rounding, options_.target);
+    if (!made.ok()) {
+      no_kernel_.emplace(canonical, made.error().message);
+      return made.error();
+    }
+    // Different instructions may come to the same code.
+    const auto [same, fresh] = kernel_by_code_.emplace(made->key, static_cast<int>(plan_.kernels.size()));
+    if (fresh) plan_.kernels.push_back(*std::move(made));
+    known = kernel_by_key_.emplace(canonical, same->second).first;
+  }
+  const kernel::Kernel& code = plan_.kernels[static_cast<size_t>(known->second)];
+  KernelCall call{known->second, step.in};
+  call.args.insert(call.args.end(), step.out.begin(), step.out.end());
+  if (code.scratch_bytes > 0) {
+    step.scratch.push_back(new_buffer(Buffer::Kind::scratch, step.name + ".scratch", ir::array_shape(ir::Type::u8, {code.scratch_bytes})));
+    call.args.push_back(step.scratch.back());
+  }
+  step.launches.emplace_back(std::move(call));
+  step.cls = Class::kernel;
+  return {};
+}
+
+void PlanBuilder::fall_back(Step& step, const std::string& why) {
+  step.launches.clear();
+  for (const BufferId scratch : step.scratch) plan_.buffers[static_cast<size_t>(scratch)].bytes = 0;
+  step.scratch.clear();
+  const std::string missing = reference::Evaluator(module_, options_.rounding).unsupported(step.instr);
+  step.cls = missing.empty() ? Class::reference : Class::skip;
+  step.why = missing.empty() ? why : fmt::format("{}; {}", why, missing);
+}
+
+}  // namespace replay

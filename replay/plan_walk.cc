@@ -1,0 +1,215 @@
+// The walk over computations: scopes, aliases, calls, loops, branches.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "replay/plan_builder.h"
+
+namespace replay {
+namespace {
+
+constexpr int kMaxDepth = 200;  ///< nested calls; XLA modules are acyclic, files need not be
+
+std::string leaf_name(std::string_view name, const std::vector<int64_t>& path) {
+  return path.empty() ? std::string(name) : fmt::format("{}.{}", name, ir::path_text(path));
+}
+
+/// Operands before users. Dumps are in this order already; files edited by hand need not be.
+std::vector<ir::InstrId> topological(const ir::Computation& comp) {
+  const auto count = static_cast<ir::InstrId>(comp.instrs.size());
+  std::vector<ir::InstrId> order, stack;
+  std::vector<uint8_t> state(comp.instrs.size(), 0);  // 0 new, 1 open, 2 done
+  for (ir::InstrId start = 0; start < count; ++start) {
+    stack.push_back(start);
+    while (!stack.empty()) {
+      const ir::InstrId id = stack.back();
+      uint8_t& own = state[static_cast<size_t>(id)];
+      if (own == 0) {
+        own = 1;
+        for (const ir::InstrId operand : comp.instrs[static_cast<size_t>(id)].operands) {
+          if (state[static_cast<size_t>(operand)] == 0) stack.push_back(operand);
+        }
+        continue;
+      }
+      stack.pop_back();
+      if (own == 1) order.push_back(id);
+      own = 2;
+    }
+  }
+  return order;
+}
+
+bool is_alias(ir::Op op) { return ir::info(op).cls == ir::OpClass::alias && op != ir::Op::parameter; }
+
+}  // namespace
+
+LeafRange leaf_range(const ir::Shape& tuple, int64_t index) {
+  size_t first = 0;
+  for (int64_t i = 0; i < index; ++i) first += ir::leaves(tuple.elements[static_cast<size_t>(i)]).size();
+  return {first, ir::leaves(tuple.elements[static_cast<size_t>(index)]).size()};
+}
+
+PlanBuilder::PlanBuilder(const ir::Module& module, const PlanOptions& options) : module_(module), options_(options) {
+  plan_.module = &module;
+  plan_.rounding = options.rounding;
+  plan_.target = options.target;
+}
+
+base::Status PlanBuilder::build() {
+  Scope scope{module_.entry, {}};
+  scope.leaves.resize(module_.comp(module_.entry).instrs.size());
+  RETURN_IF_ERROR(add_parameters(scope));
+  ASSIGN_OR_RETURN(const Leaves root, walk(scope, plan_.block));
+  const ir::Computation& entry = module_.comp(module_.entry);
+  const auto paths = ir::leaves(module_.shape(entry.instrs[static_cast<size_t>(entry.root)]));
+  for (size_t i = 0; i < root.size(); ++i) {
+    if (root[i] >= 0) plan_.outputs.push_back({paths[i].path, root[i]});
+  }
+  kept_.insert(kept_.end(), root.begin(), root.end());
+  place_buffers();
+  return {};
+}
+
+base::Status PlanBuilder::add_parameters(Scope& scope) {
+  for (const ir::InstrId id : module_.comp(scope.comp).parameters) {
+    const ir::Instr& instr = module_.instr(scope.comp, id);
+    for (const ir::Leaf& leaf : ir::leaves(module_.shape(instr))) {
+      BufferId made = -1;
+      if (leaf.shape->is_array()) {
+        made = new_buffer(Buffer::Kind::parameter, leaf_name(module_.name_of(instr), leaf.path), *leaf.shape);
+        plan_.parameters.push_back({instr.number, leaf.path, made});
+      }
+      scope.leaves[static_cast<size_t>(id)].push_back(made);
+    }
+  }
+  return {};
+}
+
+base::Result<PlanBuilder::Leaves> PlanBuilder::walk(Scope& scope, Block& block) {
+  if (++depth_ > kMaxDepth) {
+    return base::Error{fmt::format("{}: calls nest deeper than {}; does it call itself?", module_.text(module_.comp(scope.comp).name), kMaxDepth)};
+  }
+  const ir::Computation& comp = module_.comp(scope.comp);
+  for (const ir::InstrId id : topological(comp)) RETURN_IF_ERROR(visit(scope, block, id));
+  --depth_;
+  return scope.leaves[static_cast<size_t>(comp.root)];
+}
+
+base::Status PlanBuilder::visit(Scope& scope, Block& block, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  switch (instr.op) {
+    case ir::Op::parameter: return {};
+    case ir::Op::constant: set_constant(scope, id); return {};
+    case ir::Op::call: return add_call(scope, block, id);
+    case ir::Op::while_: return add_while(scope, block, id);
+    case ir::Op::conditional: return add_conditional(scope, block, id);
+    case ir::Op::after_all: scope.leaves[static_cast<size_t>(id)] = {-1}; return {};
+    default: break;  // every other op is an alias or a step
+  }
+  if (is_alias(instr.op)) {
+    set_alias(scope, id);
+    return {};
+  }
+  return add_step(scope, block, id);
+}
+
+void PlanBuilder::set_constant(Scope& scope, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  const ir::Literal& literal = module_.literal(instr);
+  for (const ir::Leaf& leaf : ir::leaves(module_.shape(instr))) {
+    const BufferId made = new_buffer(Buffer::Kind::constant, leaf_name(module_.name_of(instr), leaf.path), *leaf.shape);
+    plan_.constants.push_back({made, {scope.comp, id}, literal.elided});
+    scope.leaves[static_cast<size_t>(id)].push_back(made);
+  }
+}
+
+void PlanBuilder::set_alias(Scope& scope, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  Leaves& own = scope.leaves[static_cast<size_t>(id)];
+  const Leaves all = operand_leaves(scope, instr);
+  if (instr.op == ir::Op::get_tuple_element) {
+    const ir::Shape& tuple = module_.shape(module_.instr(scope.comp, instr.operands[0]));
+    const LeafRange range = leaf_range(tuple, ir::attr_int(module_, instr, "index").value_or(0));
+    own.assign(all.begin() + static_cast<std::ptrdiff_t>(range.first), all.begin() + static_cast<std::ptrdiff_t>(range.first + range.count));
+  } else if (instr.op == ir::Op::bitcast) {
+    own = {alias(all[0], std::string(module_.name_of(instr)), module_.shape(instr))};
+  } else {
+    own = all;  // tuple; opt-barrier, domain, copy-done, …: the same value
+    own.resize(ir::leaves(module_.shape(instr)).size());  // add-dependency and the like: without the trailing tokens
+  }
+}
+
+base::Result<PlanBuilder::Leaves> PlanBuilder::inline_call(ir::CompId comp, const Leaves& arguments, Block& block) {
+  Scope scope{comp, {}};
+  scope.leaves.resize(module_.comp(comp).instrs.size());
+  size_t next = 0;
+  for (const ir::InstrId id : module_.comp(comp).parameters) {
+    const size_t count = ir::leaves(module_.shape(module_.instr(comp, id))).size();
+    for (size_t i = 0; i < count; ++i) scope.leaves[static_cast<size_t>(id)].push_back(next < arguments.size() ? arguments[next++] : -1);
+  }
+  return walk(scope, block);
+}
+
+base::Status PlanBuilder::add_call(Scope& scope, Block& block, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  ASSIGN_OR_RETURN(scope.leaves[static_cast<size_t>(id)], inline_call(instr.calls.at(0), operand_leaves(scope, instr), block));
+  return {};
+}
+
+base::Status PlanBuilder::add_while(Scope& scope, Block& block, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  auto loop = std::make_unique<Loop>();
+  loop->name = module_.name_of(instr);
+  loop->instr = {scope.comp, id};
+  const Leaves init = operand_leaves(scope, instr);
+  const auto shapes = ir::leaves(module_.shape(instr));
+  for (size_t i = 0; i < init.size(); ++i) {
+    loop->state.push_back(init[i] < 0 ? -1 : new_buffer(Buffer::Kind::temporary, leaf_name(loop->name, shapes[i].path), *shapes[i].shape));
+  }
+  copy_leaves(block, loop->name + ".init", loop->instr, init, loop->state);
+  const StepId first = next_step_ - (block.empty() ? 0 : 1);
+  ASSIGN_OR_RETURN(const Leaves predicate, inline_call(ir::attr_calls(module_, instr, "condition").at(0), loop->state, loop->cond));
+  loop->predicate = predicate.at(0);
+  ASSIGN_OR_RETURN(loop->next, inline_call(ir::attr_calls(module_, instr, "body").at(0), loop->state, loop->body));
+  copy_leaves(loop->body, loop->name + ".next", loop->instr, loop->next, loop->state);
+  loops_.emplace_back(first, std::max(first, next_step_ - 1));
+  scope.leaves[static_cast<size_t>(id)] = loop->state;
+  block.emplace_back(std::move(loop));
+  return {};
+}
+
+base::Status PlanBuilder::add_conditional(Scope& scope, Block& block, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  auto branch = std::make_unique<Branch>();
+  branch->name = module_.name_of(instr);
+  branch->instr = {scope.comp, id};
+  branch->selector = scope.leaves[static_cast<size_t>(instr.operands.at(0))].at(0);
+  Leaves& out = scope.leaves[static_cast<size_t>(id)];
+  for (const ir::Leaf& leaf : ir::leaves(module_.shape(instr))) {
+    out.push_back(leaf.shape->is_array() ? new_buffer(Buffer::Kind::temporary, leaf_name(branch->name, leaf.path), *leaf.shape) : -1);
+  }
+  std::vector<ir::CompId> comps = ir::attr_calls(module_, instr, "branch_computations");
+  if (comps.empty()) {
+    for (const char* key : {"true_computation", "false_computation"}) comps.push_back(ir::attr_calls(module_, instr, key).at(0));
+  }
+  for (size_t i = 0; i < comps.size(); ++i) {
+    Block inner;
+    const Leaves& argument = scope.leaves[static_cast<size_t>(instr.operands.at(i + 1))];
+    ASSIGN_OR_RETURN(const Leaves result, inline_call(comps[i], argument, inner));
+    copy_leaves(inner, fmt::format("{}.branch{}", branch->name, i), branch->instr, result, out);
+    branch->blocks.push_back(std::move(inner));
+  }
+  block.emplace_back(std::move(branch));
+  return {};
+}
+
+PlanBuilder::Leaves PlanBuilder::operand_leaves(const Scope& scope, const ir::Instr& instr) const {
+  Leaves all;
+  for (const ir::InstrId operand : instr.operands) {
+    const Leaves& leaves = scope.leaves[static_cast<size_t>(operand)];
+    all.insert(all.end(), leaves.begin(), leaves.end());
+  }
+  return all;
+}
+
+}  // namespace replay
