@@ -34,6 +34,10 @@ class Device {
   virtual base::Status read(BufferId buffer, std::span<std::byte> physical) = 0;
   /// Host memory of a buffer, for devices that have it there (cpu, reference); empty otherwise. Lets inputs be made in place and verify look without a copy.
   virtual std::span<std::byte> memory(BufferId buffer) { (void)buffer; return {}; }
+  /// The device's clock; by default the host's steady clock.
+  virtual int64_t clock_ns() const;
+  /// False: write and read do nothing (null); results can't be verified or dumped, and inputs need not be made.
+  virtual bool keeps_values() const { return true; }
   /// True: runs steps of class reference itself (the reference device). For others the engine evaluates them on the host.
   virtual bool evaluates() const { return false; }
   /// Runs a step `executions` times as one sample; may return before it ends.

@@ -1,0 +1,84 @@
+// A step takes max(flops / rate, bytes / bandwidth) + a fixed start: round figures, so that expected numbers can be worked out by hand.
+#include "replay/device/null/null.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/ir/cost.h"
+
+namespace replay::null {
+namespace {
+
+constexpr double kBytesPerSecond = 10e9, kFlopsPerSecond = 100e9;
+constexpr int64_t kStart_ns = 1000;
+
+class NullDevice : public Device {
+ public:
+  explicit NullDevice(const DeviceOptions& options) : threads_(options.threads > 0 ? options.threads : 1) {}
+
+  model::DeviceRecord describe() const override {
+    model::DeviceRecord record;
+    record.name = "null";
+    record.model = "virtual clock: 10 GB/s, 100 GFLOP/s, 1 µs a start";
+    record.threads = threads_;
+    record.triad_bytes_per_s = record.triad_streaming_bytes_per_s = kBytesPerSecond;
+    record.product_flops_per_s = kFlopsPerSecond;
+    return record;
+  }
+  kernel::Target target() const override { return {}; }
+
+  base::Status prepare(const Plan& plan) override {
+    plan_ = &plan;
+    durations_ns_.clear();
+    for (const Step* step : plan.steps) durations_ns_.push_back(duration_ns(*step));
+    return {};
+  }
+  std::vector<model::KernelRecord> kernels() const override {
+    std::vector<model::KernelRecord> records;
+    for (const kernel::Kernel& k : plan_->kernels) records.push_back({k.key, k.name, "llvm-ir", "not compiled", k.llvm_ir, 0, 0});
+    return records;
+  }
+  std::vector<int32_t> kernels_of(StepId step) const override {
+    std::vector<int32_t> indices;
+    for (const Launch& launch : plan_->steps[static_cast<size_t>(step)]->launches) {
+      if (const auto* call = std::get_if<KernelCall>(&launch)) indices.push_back(call->kernel);
+    }
+    return indices;
+  }
+  std::string precision_of(StepId) const override { return "none"; }
+  base::Status write(BufferId, std::span<const std::byte>) override { return {}; }
+  base::Status read(BufferId, std::span<std::byte> physical) override {
+    std::fill(physical.begin(), physical.end(), std::byte{0});
+    return {};
+  }
+  base::Status start(StepId step, int executions) override {
+    const int64_t duration = durations_ns_[static_cast<size_t>(step)] * executions;
+    samples_.push_back({step, 0, 0, clock_ns_, duration, executions});
+    clock_ns_ += duration;
+    return {};
+  }
+  base::Result<std::vector<model::Sample>> finish() override { return std::exchange(samples_, {}); }
+  int64_t clock_ns() const override { return clock_ns_; }
+  bool keeps_values() const override { return false; }
+
+ private:
+  int64_t duration_ns(const Step& step) const {
+    if (step.moves_state) return kStart_ns;
+    const ir::Cost nominal = ir::cost(*plan_->module, step.instr, ir::CostMethod::nominal);
+    const ir::Cost traffic = ir::cost(*plan_->module, step.instr, ir::CostMethod::traffic);
+    const double seconds = std::max(nominal.flops / kFlopsPerSecond, traffic.bytes() / kBytesPerSecond);
+    return kStart_ns + std::llround(seconds * 1e9);
+  }
+
+  int threads_;
+  const Plan* plan_ = nullptr;
+  std::vector<int64_t> durations_ns_;
+  std::vector<model::Sample> samples_;
+  int64_t clock_ns_ = 0;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Device>> open(const DeviceOptions& options) { return std::unique_ptr<Device>(std::make_unique<NullDevice>(options)); }
+
+}  // namespace replay::null

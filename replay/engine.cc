@@ -1,0 +1,258 @@
+// Passes over the tree of blocks. A device sees only leaf steps; loops and branches are decided here by reading a scalar back.
+//
+// A sample is (step, pass): the sum over the executions within that pass. Steps under 20 µs that may be run again (they overwrite nothing that
+// they read) are repeated inside their sample; steps in loops are not, their trips are executions already.
+#include "replay/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "replay/verifier.h"
+
+namespace replay {
+namespace {
+
+constexpr double kShortStep_s = 20e-6;
+constexpr int kMostExecutions = 1000;
+
+
+}  // namespace
+
+int64_t Device::clock_ns() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct Engine::Impl {
+  enum class Mode { run, verify };
+
+  Impl(Plan& p, Device& d, EngineOptions o, const std::atomic<bool>& s)
+      : plan(p), device(d), options(std::move(o)), stop(s), executions(p.steps.size(), 1), sums(p.steps.size()), evaluator(p, d) {}
+
+  // --- one walk ---------------------------------------------------------------------------------------------------------------------
+  /// False in the result: interrupted.
+  base::Result<bool> walk(const Block& block, int depth) {
+    for (const auto& item : block) {
+      if (stop) return false;
+      auto done = std::visit([&](const auto& part) { return visit(part, depth); }, item);
+      if (!done.ok() || !*done) return done;
+    }
+    return true;
+  }
+
+  base::Result<bool> visit(const std::unique_ptr<Loop>& loop, int depth) {
+    while (true) {
+      ASSIGN_OR_RETURN(const bool cond_done, walk(loop->cond, depth + 1));
+      if (!cond_done) return false;
+      ASSIGN_OR_RETURN(const int64_t again, scalar(loop->predicate));
+      if (again == 0) return true;
+      ASSIGN_OR_RETURN(const bool body_done, walk(loop->body, depth + 1));
+      if (!body_done) return false;
+    }
+  }
+
+  base::Result<bool> visit(const std::unique_ptr<Branch>& branch, int depth) {
+    ASSIGN_OR_RETURN(const int64_t selected, scalar(branch->selector));
+    const auto last = static_cast<int64_t>(branch->blocks.size()) - 1;
+    const bool by_pred = plan.buffers[static_cast<size_t>(branch->selector)].shape.type == ir::Type::pred;
+    const int64_t index = by_pred ? (selected != 0 ? 0 : 1) : selected < 0 || selected > last ? last : selected;
+    return walk(branch->blocks[static_cast<size_t>(index)], depth);
+  }
+
+  base::Result<bool> visit(const Step& step, int depth) {
+    if (step.cls == Class::skip) return true;
+    if (observer != nullptr) observer->progress({stage, step.id, static_cast<int32_t>(plan.steps.size()), pass, left_s});
+    if (mode == Mode::verify) RETURN_IF_ERROR(verifier->before(step));
+    if (step.cls == Class::reference && !device.evaluates()) {
+      RETURN_IF_ERROR(evaluate(step));
+    } else {
+      RETURN_IF_ERROR(device.start(step.id, depth == 0 ? executions[static_cast<size_t>(step.id)] : 1));
+    }
+    if (mode == Mode::verify) {
+      RETURN_IF_ERROR(collect());
+      RETURN_IF_ERROR(verifier->after(step));
+    }
+    return true;
+  }
+
+  /// A step without machine code: correct, not representative in time.
+  base::Status evaluate(const Step& step) {
+    model::Sample sample;
+    sample.step = step.id;
+    sample.begin_ns = device.clock_ns();
+    RETURN_IF_ERROR(evaluator.evaluate(step));
+    sample.duration_ns = device.clock_ns() - sample.begin_ns;
+    add(sample);
+    return {};
+  }
+
+  base::Result<int64_t> scalar(BufferId buffer) {
+    RETURN_IF_ERROR(collect());
+    std::array<std::byte, 8> bytes{};
+    const ir::Shape& shape = plan.buffers[static_cast<size_t>(buffer)].shape;
+    RETURN_IF_ERROR(device.read(buffer, std::span(bytes).first(static_cast<size_t>(ir::bytes(shape)))));
+    const ir::Literal value{{bytes.begin(), bytes.end()}, {}, false};
+    return ir::as_int(value, shape.type, 0);
+  }
+
+  // --- samples ----------------------------------------------------------------------------------------------------------------------
+  void add(const model::Sample& sample) {
+    model::Sample& sum = sums[static_cast<size_t>(sample.step)];
+    if (sum.executions == 0) sum.begin_ns = sample.begin_ns - start_ns;
+    sum.step = sample.step;
+    sum.duration_ns += sample.duration_ns;
+    sum.executions += sample.executions;
+  }
+  base::Status collect() {
+    ASSIGN_OR_RETURN(const std::vector<model::Sample> samples, device.finish());
+    for (const model::Sample& sample : samples) add(sample);
+    return {};
+  }
+  void clear() {
+    for (model::Sample& sum : sums) sum = {}, sum.executions = 0;
+  }
+
+  struct PassTimes { bool complete = false; model::Pass pass; double steps_s = 0, wall_s = 0, straight_s = 0; };
+
+  base::Result<PassTimes> run_pass() {
+    clear();
+    PassTimes times;
+    const int64_t begin = device.clock_ns();
+    ASSIGN_OR_RETURN(times.complete, walk(plan.block, 0));
+    RETURN_IF_ERROR(collect());
+    const int64_t end = device.clock_ns();
+    times.pass = {pass, begin - start_ns, end - start_ns};
+    double repeats_s = 0;
+    for (const model::Sample& sum : sums) {
+      if (sum.executions == 0) continue;
+      const double seconds = static_cast<double>(sum.duration_ns) * 1e-9;
+      const double once = seconds / executions[static_cast<size_t>(sum.step)];
+      times.steps_s += once;
+      repeats_s += seconds - once;
+    }
+    times.wall_s = static_cast<double>(end - begin) * 1e-9;
+    times.straight_s = times.wall_s - repeats_s;
+    return times;
+  }
+
+  /// From the warm-up: how often a short step runs within one sample.
+  void choose_executions() {
+    if (!options.repeat_short) return;
+    for (const model::Sample& sum : sums) {
+      if (sum.executions != 1) continue;  // in a loop, or not run
+      const Step& step = *plan.steps[static_cast<size_t>(sum.step)];
+      const double seconds = std::max(static_cast<double>(sum.duration_ns) * 1e-9, 20e-9);
+      if (seconds >= kShortStep_s || !step.in_place.empty() || step.moves_state || step.cls == Class::reference) continue;
+      executions[static_cast<size_t>(sum.step)] = std::min(kMostExecutions, static_cast<int>(std::ceil(kShortStep_s / seconds)));
+    }
+  }
+
+  std::vector<model::Sample> timed_samples() const {
+    std::vector<model::Sample> out;
+    for (model::Sample sum : sums) {
+      if (sum.executions == 0 || (!options.timed.empty() && !options.timed[static_cast<size_t>(sum.step)])) continue;
+      sum.pass = pass;
+      out.push_back(sum);
+    }
+    return out;
+  }
+
+  void remember(Outcome& outcome, const PassTimes& times) const {
+    for (const model::Sample& sample : timed_samples()) {
+      const auto s = static_cast<size_t>(sample.step);
+      outcome.seconds[s].push_back(static_cast<double>(sample.duration_ns) * 1e-9 / sample.executions);
+      outcome.executions[s].push_back(static_cast<double>(sample.executions) / executions[s]);
+    }
+    outcome.pass_seconds.push_back(times.straight_s);
+  }
+
+  // --- the protocol -----------------------------------------------------------------------------------------------------------------
+  base::Result<Outcome> run(measure::Criterion& criterion, Observer& watching) {
+    observer = &watching;
+    start_ns = device.clock_ns();
+    Outcome outcome;
+    outcome.seconds.resize(plan.steps.size());
+    outcome.executions.resize(plan.steps.size());
+    ASSIGN_OR_RETURN(bool going, warm_up());
+    if (going && options.verify) {
+      ASSIGN_OR_RETURN(going, verify(outcome));
+    }
+    stage = Progress::Stage::measure;
+    while (going && !criterion.done() && outcome.failed_step < 0) {
+      left_s = criterion.left_s();
+      ASSIGN_OR_RETURN(const PassTimes times, run_pass());
+      going = times.complete;
+      if (!going) break;
+      RETURN_IF_ERROR(watching.keep(times.pass, timed_samples()));
+      remember(outcome, times);
+      criterion.add(times.steps_s, times.wall_s);
+      outcome.passes = ++pass;
+      if (options.chain) RETURN_IF_ERROR(feed_back());
+    }
+    if (!going) outcome.status = model::RunStatus::interrupted;
+    if (outcome.failed_step >= 0) outcome.status = model::RunStatus::failed;
+    return outcome;
+  }
+
+  base::Result<bool> warm_up() {
+    stage = Progress::Stage::warm_up;
+    for (int i = 0; i < std::max(options.warm_up, options.repeat_short ? 1 : 0); ++i) {
+      ASSIGN_OR_RETURN(const PassTimes times, run_pass());
+      if (!times.complete) return false;
+    }
+    choose_executions();
+    return true;
+  }
+
+  base::Result<bool> verify(Outcome& outcome) {
+    stage = Progress::Stage::verify;
+    mode = Mode::verify;
+    verifier = std::make_unique<Verifier>(plan, device, options.seed);
+    const std::vector<int> repeats = std::exchange(executions, std::vector<int>(plan.steps.size(), 1));
+    clear();
+    auto complete = walk(plan.block, 0);
+    executions = repeats;
+    mode = Mode::run;
+    outcome.verdicts = verifier->verdicts();
+    outcome.failed_step = verifier->failed_step();
+    return complete;
+  }
+
+  /// Outputs that alias parameters become the inputs of the next pass, outside the timed window.
+  base::Status feed_back() {
+    for (const auto& [from, to] : aliased) {
+      std::vector<std::byte> storage;
+      ASSIGN_OR_RETURN(const auto bytes, host_bytes(plan, device, from, storage));
+      RETURN_IF_ERROR(device.write(to, bytes));
+    }
+    return {};
+  }
+
+  Plan& plan;
+  Device& device;
+  EngineOptions options;
+  const std::atomic<bool>& stop;
+  std::vector<int> executions;              ///< of a step within one sample
+  std::vector<model::Sample> sums;          ///< of the current pass
+  StepEvaluator evaluator;
+  std::unique_ptr<Verifier> verifier;
+  std::vector<std::pair<BufferId, BufferId>> aliased;  ///< output → parameter
+  Observer* observer = nullptr;
+  Mode mode = Mode::run;
+  Progress::Stage stage = Progress::Stage::warm_up;
+  int pass = 0;
+  double left_s = 0;
+  int64_t start_ns = 0;
+};
+
+Engine::Engine(Plan& plan, Device& device, EngineOptions options, const std::atomic<bool>& stop)
+    : impl_(std::make_unique<Impl>(plan, device, std::move(options), stop)) {
+  impl_->aliased = aliased_outputs(plan);
+}
+Engine::~Engine() = default;
+base::Result<Outcome> Engine::run(measure::Criterion& criterion, Observer& observer) { return impl_->run(criterion, observer); }
+
+}  // namespace replay

@@ -1,0 +1,135 @@
+// Values into a device before a replay, and out of it afterwards.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "replay/engine.h"
+#include "src/base/file.h"
+
+namespace replay {
+namespace {
+
+const Buffer& buffer(const Plan& plan, BufferId id) { return plan.buffers[static_cast<size_t>(id)]; }
+
+std::string input_name(const PlanParameter& parameter) {
+  std::string name = std::to_string(parameter.number);
+  for (const int64_t index : parameter.path) name += "." + std::to_string(index);
+  return name;
+}
+
+base::Status write_logical(const Plan& plan, Device& device, BufferId id, std::span<const std::byte> logical) {
+  const ir::Shape& shape = buffer(plan, id).shape;
+  if (const auto memory = device.memory(id); !memory.empty()) {
+    to_physical(shape, logical, memory);
+    return {};
+  }
+  std::vector<std::byte> physical(logical.size());
+  to_physical(shape, logical, physical);
+  return device.write(id, physical);
+}
+
+base::Status write_generated(const Plan& plan, Device& device, BufferId id, const Recipe& recipe, uint64_t seed, std::string_view name) {
+  const ir::Shape& shape = buffer(plan, id).shape;
+  if (const auto memory = device.memory(id); !memory.empty()) {
+    generate_into(memory, recipe, shape, seed, name);
+    return {};
+  }
+  std::vector<std::byte> physical(static_cast<size_t>(ir::bytes(shape)));
+  generate_into(physical, recipe, shape, seed, name);
+  return device.write(id, physical);
+}
+
+const ir::Literal& leaf_of(const ir::Literal& literal, const std::vector<int64_t>& path) {
+  const ir::Literal* at = &literal;
+  for (const int64_t index : path) {
+    if (at->elided || at->elements.empty()) return *at;
+    at = &at->elements[static_cast<size_t>(index)];
+  }
+  return *at;
+}
+
+/// One entry of the store's `inputs`: what filled this leaf.
+model::Setting described(const std::string& name, const Chosen& chosen) {
+  const std::string what = chosen.npy_file.empty() ? chosen.recipe.text : chosen.npy_file;
+  return {"input " + name, what.empty() ? chosen.why : fmt::format("{} ({})", what, chosen.why)};
+}
+
+base::Status load_constants(const Plan& plan, Device& device, const InputOptions& options, std::vector<model::Setting>& settings) {
+  std::map<std::pair<ir::CompId, ir::InstrId>, size_t> leaf_count;
+  for (const PlanConstant& constant : plan.constants) {
+    const ir::Instr& instr = plan.module->instr(constant.instr.comp, constant.instr.instr);
+    const ir::Shape& shape = plan.module->shape(instr);
+    const auto leaves = ir::leaves(shape);
+    const size_t index = leaf_count[{constant.instr.comp, constant.instr.instr}]++ % leaves.size();
+    const ir::Literal& literal = leaf_of(plan.module->literal(instr), leaves[index].path);
+    if (!leaves[index].shape->is_array()) continue;
+    if (!literal.elided) {
+      RETURN_IF_ERROR(write_logical(plan, device, constant.buffer, literal.data));
+      continue;
+    }
+    const std::string name(plan.module->name_of(instr));
+    const auto given = options.recipes.constants.find(name);
+    Chosen chosen{given == options.recipes.constants.end() ? Recipe{} : given->second, "", given == options.recipes.constants.end() ? "default" : "recipe"};
+    RETURN_IF_ERROR(write_generated(plan, device, constant.buffer, chosen.recipe, options.recipes.seed, name));
+    settings.push_back(described(name, chosen));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<std::span<const std::byte>> host_bytes(const Plan& plan, Device& device, BufferId id, std::vector<std::byte>& storage) {
+  if (const auto memory = device.memory(id); !memory.empty()) return std::span<const std::byte>(memory);
+  storage.resize(static_cast<size_t>(ir::bytes(buffer(plan, id).shape)));
+  RETURN_IF_ERROR(device.read(id, storage));
+  return std::span<const std::byte>(storage);
+}
+
+base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& device, const InputOptions& options) {
+  std::vector<model::Setting> settings;
+  if (!device.keeps_values()) return settings;
+  std::set<std::string> unused;
+  for (const auto& [name, file] : options.npy_files) unused.insert(file);
+  for (const PlanParameter& parameter : plan.parameters) {
+    const std::string name = input_name(parameter);
+    const Chosen chosen = choose(*plan.module, options, parameter.number, {parameter.path, &buffer(plan, parameter.buffer).shape});
+    if (chosen.npy_file.empty()) {
+      RETURN_IF_ERROR(write_generated(plan, device, parameter.buffer, chosen.recipe, options.recipes.seed, name));
+    } else {
+      ASSIGN_OR_RETURN(const Tensor array, read_npy(chosen.npy_file, buffer(plan, parameter.buffer).shape));
+      RETURN_IF_ERROR(write_logical(plan, device, parameter.buffer, array.data));
+      unused.erase(chosen.npy_file);
+    }
+    settings.push_back(described(name, chosen));
+  }
+  if (!unused.empty()) return base::Error{fmt::format("--input {}: names no parameter of the program; use a number (0, 0.1) or a parameter's name", *unused.begin()), base::Exit::wrong_use};
+  RETURN_IF_ERROR(load_constants(plan, device, options, settings));
+  return settings;
+}
+
+base::Status dump_outputs(const Plan& plan, Device& device, const std::string& folder) {
+  if (!device.keeps_values()) return base::Error{"--dump-outputs: this device computes no values; choose another --device", base::Exit::wrong_use};
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return base::Error{fmt::format("{}: cannot make the folder: {}", folder, failed.message())};
+  auto list = nlohmann::ordered_json::array();
+  for (const PlanOutput& output : plan.outputs) {
+    Tensor array;
+    array.shape = buffer(plan, output.buffer).shape;
+    std::vector<std::byte> storage;
+    ASSIGN_OR_RETURN(const auto physical, host_bytes(plan, device, output.buffer, storage));
+    array.data.resize(static_cast<size_t>(ir::bytes(array.shape)));
+    to_logical(array.shape, physical.first(array.data.size()), array.data);
+    const std::string index = ir::path_text(output.path);
+    const std::string file = index.empty() ? "output.npy" : "output." + index + ".npy";
+    RETURN_IF_ERROR(base::write_file((std::filesystem::path(folder) / file).string(), npy(array)));
+    list.push_back({{"index", index}, {"dtype", ir::text(array.shape.type)}, {"shape", array.shape.dims}, {"file", file}});
+  }
+  return base::write_file((std::filesystem::path(folder) / "outputs.json").string(), list.dump(1) + "\n");
+}
+
+}  // namespace replay

@@ -1,0 +1,59 @@
+// Two stop rules: a fixed count, and "the median is known well enough, or the budget is spent".
+#include "replay/measure/criterion.h"
+
+#include <algorithm>
+
+#include "src/stats/stats.h"
+
+namespace measure {
+namespace {
+
+class Exactly : public Criterion {
+ public:
+  explicit Exactly(int passes) : passes_(passes) {}
+  void add(double, double wall_s) override {
+    ++count_;
+    wall_s_ += wall_s;
+  }
+  bool done() const override { return count_ >= passes_; }
+  double left_s() const override { return count_ == 0 ? 0 : wall_s_ / count_ * std::max(0, passes_ - count_); }
+
+ private:
+  int passes_, count_ = 0;
+  double wall_s_ = 0;
+};
+
+class UntilStable : public Criterion {
+ public:
+  explicit UntilStable(const StableOptions& options) : options_(options) {}
+  void add(double steps_s, double wall_s) override {
+    seconds_.push_back(steps_s);
+    wall_s_ += wall_s;
+    if (seconds_.size() < next_look_) return;
+    stable_ = stats::relative_noise(seconds_) <= options_.noise;
+    next_look_ = seconds_.size() + seconds_.size() / 8 + 1;  // each look sorts: looking ever more rarely keeps all looks together O(n log n)
+  }
+  bool done() const override {
+    const auto count = static_cast<int>(seconds_.size());
+    const double pass_s = count == 0 ? 0 : wall_s_ / count;
+    if (count >= 1 && pass_s > options_.budget_s) return true;
+    if (count < options_.fewest) return false;
+    if (wall_s_ + pass_s > options_.budget_s) return true;
+    return count >= options_.enough && stable_;
+  }
+  double left_s() const override { return done() ? 0 : std::max(0.0, options_.budget_s - wall_s_); }
+
+ private:
+  StableOptions options_;
+  std::vector<double> seconds_;
+  size_t next_look_ = 1;
+  bool stable_ = false;
+  double wall_s_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Criterion> until_stable(const StableOptions& options) { return std::make_unique<UntilStable>(options); }
+std::unique_ptr<Criterion> exactly(int passes) { return std::make_unique<Exactly>(passes); }
+
+}  // namespace measure

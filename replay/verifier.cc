@@ -1,0 +1,164 @@
+// Views of a step's operands and results for the reference.
+#include "replay/verifier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace replay {
+namespace {
+
+const ir::Instr& instruction(const Plan& plan, const Step& step) { return plan.module->instr(step.instr.comp, step.instr.instr); }
+
+bool overwritten(const Step& step, BufferId operand) {
+  return std::any_of(step.in_place.begin(), step.in_place.end(), [&](const InPlace& pair) { return pair.operand == operand; });
+}
+
+/// Array leaves only, in the order of Step::out.
+std::vector<ir::Leaf> array_leaves(const ir::Shape& shape) {
+  std::vector<ir::Leaf> leaves = ir::leaves(shape);
+  std::erase_if(leaves, [](const ir::Leaf& leaf) { return !leaf.shape->is_array(); });
+  return leaves;
+}
+
+const Tensor& leaf_of(const Tensor& tensor, const std::vector<int64_t>& path) {
+  const Tensor* at = &tensor;
+  for (const int64_t index : path) at = &at->elements[static_cast<size_t>(index)];
+  return *at;
+}
+
+}  // namespace
+
+base::Result<reference::View> OperandViews::view(const ir::Shape& shape, const Step& step, size_t& next, Keep keep) {
+  reference::View view;
+  view.shape = &shape;
+  if (shape.is_tuple()) {
+    for (const ir::Shape& element : shape.elements) {
+      ASSIGN_OR_RETURN(reference::View inner, this->view(element, step, next, keep));
+      view.elements.push_back(std::move(inner));
+    }
+    return view;
+  }
+  if (!shape.is_array()) return view;
+  const BufferId buffer = step.in.at(next++);
+  auto storage = std::make_unique<std::vector<std::byte>>();
+  ASSIGN_OR_RETURN(auto bytes, host_bytes(plan_, device_, buffer, *storage));
+  if (storage->empty() && keep == Keep::copy_what_is_overwritten && overwritten(step, buffer)) {
+    storage->assign(bytes.begin(), bytes.end());
+    bytes = *storage;
+  }
+  view.data = bytes.data();
+  storage_.push_back(std::move(storage));
+  return view;
+}
+
+base::Status OperandViews::load(const Step& step, Keep keep) {
+  views_.clear();
+  storage_.clear();
+  size_t next = 0;
+  for (const ir::InstrId operand : instruction(plan_, step).operands) {
+    const ir::Shape& shape = plan_.module->shape(plan_.module->instr(step.instr.comp, operand));
+    ASSIGN_OR_RETURN(reference::View made, view(shape, step, next, keep));
+    views_.push_back(std::move(made));
+  }
+  return {};
+}
+
+StepEvaluator::StepEvaluator(const Plan& plan, Device& device) : plan_(plan), device_(device), reference_(*plan.module, plan.rounding) {}
+
+base::Status StepEvaluator::evaluate(const Step& step) {
+  OperandViews operands(plan_, device_);
+  RETURN_IF_ERROR(operands.load(step, OperandViews::Keep::borrow));
+  ASSIGN_OR_RETURN(const Tensor result, reference_.run(step.instr, operands.views()));
+  const auto leaves = array_leaves(plan_.module->shape(instruction(plan_, step)));
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    std::vector<std::byte> physical(static_cast<size_t>(ir::bytes(*leaves[i].shape)));
+    to_physical(*leaves[i].shape, leaf_of(result, leaves[i].path).data, physical);
+    RETURN_IF_ERROR(device_.write(step.out[i], physical));
+  }
+  return {};
+}
+
+Verifier::Verifier(const Plan& plan, Device& device, uint64_t seed)
+    : plan_(plan), device_(device), seed_(seed), reference_(*plan.module, plan.rounding), operands_(plan, device), verdicts_(plan.steps.size()) {}
+
+bool Verifier::skips(const Step& step) const { return step.cls == Class::reference || verdicts_[static_cast<size_t>(step.id)].elements > 0; }
+
+base::Status Verifier::before(const Step& step) {
+  if (skips(step) || step.moves_state) return {};
+  return operands_.load(step, OperandViews::Keep::copy_what_is_overwritten);
+}
+
+base::Status Verifier::after(const Step& step) {
+  if (skips(step)) return {};
+  if (step.moves_state || step.cls == Class::stand_in) return judge_copies(step);
+  const auto leaves = array_leaves(plan_.module->shape(instruction(plan_, step)));
+  const bool workspace = step.cls == Class::library && leaves.size() > 1;  // (result, scratch of the library)
+  for (size_t i = 0; i < (workspace ? 1 : leaves.size()); ++i) RETURN_IF_ERROR(judge_leaf(step, leaves[i].path, step.out[i]));
+  return {};
+}
+
+base::Status Verifier::judge_copies(const Step& step) {
+  Verdict& verdict = verdicts_[static_cast<size_t>(step.id)];
+  verdict.worst = 0;
+  for (size_t i = 0; i < step.launches.size(); ++i) {
+    const auto* copy = std::get_if<Copy>(&step.launches[i]);
+    if (copy == nullptr) continue;
+    std::vector<std::byte> from_storage, to_storage;
+    ASSIGN_OR_RETURN(const auto from, host_bytes(plan_, device_, copy->from, from_storage));
+    ASSIGN_OR_RETURN(const auto to, host_bytes(plan_, device_, copy->to, to_storage));
+    // A source that a later copy of this step overwrites can't be compared any more; its staged value was.
+    const auto root = [&](BufferId id) { const BufferId a = plan_.buffers[static_cast<size_t>(id)].alias_of; return a >= 0 ? a : id; };
+    const bool gone = std::any_of(step.out.begin(), step.out.end(), [&](BufferId out) { return root(out) == root(copy->from); });
+    verdict.elements += ir::elements(plan_.buffers[static_cast<size_t>(copy->to)].shape);
+    if (gone || std::equal(from.begin(), from.end(), to.begin(), to.end())) continue;
+    verdict.worst = INFINITY;
+    verdict.place = fmt::format("{}: a copy differs from its source", step.name);
+    if (failed_step_ < 0) failed_step_ = step.id;
+  }
+  return {};
+}
+
+base::Status Verifier::judge_leaf(const Step& step, const std::vector<int64_t>& path, BufferId buffer) {
+  std::vector<std::byte> storage;
+  ASSIGN_OR_RETURN(const auto bytes, host_bytes(plan_, device_, buffer, storage));
+  reference::View device;
+  device.shape = &plan_.buffers[static_cast<size_t>(buffer)].shape;
+  device.data = bytes.data();
+  reference::JudgeOptions options;
+  options.seed = seed_;
+  auto judged = reference::judge(reference_, step.instr, operands_.views(), path, device, options);
+  if (!judged.ok()) return base::Error{fmt::format("verify {}: {}", step.name, judged.error().message)};
+  note(step, *judged, path);
+  return {};
+}
+
+void Verifier::note(const Step& step, const reference::Judged& judged, const std::vector<int64_t>& path) {
+  Verdict& verdict = verdicts_[static_cast<size_t>(step.id)];
+  verdict.elements += judged.elements;
+  if (!(judged.worst > verdict.worst)) return;  // NaN is reported by judge() as infinity
+  verdict.worst = judged.worst;
+  const std::string leaf = path.empty() ? "" : "." + ir::path_text(path);
+  verdict.place = fmt::format("{}{}[{}] is {:.9g}, the reference has {:.9g} ± {:.3g}", step.name, leaf, judged.index, judged.device, judged.reference,
+                              judged.tolerance);
+  if (judged.worst > 1 && failed_step_ < 0) failed_step_ = step.id;
+}
+
+std::vector<std::pair<BufferId, BufferId>> aliased_outputs(const Plan& plan) {
+  std::vector<std::pair<BufferId, BufferId>> pairs;
+  for (const ir::Attr& attr : plan.module->attrs) {
+    if (plan.module->text(attr.key) != "input_output_alias") continue;
+    const auto aliases = ir::parse_aliases(plan.module->text(attr.text));
+    if (!aliases.ok()) continue;  // the importer has noted it
+    for (const ir::Alias& alias : *aliases) {
+      const auto out = std::find_if(plan.outputs.begin(), plan.outputs.end(), [&](const PlanOutput& o) { return o.path == alias.output; });
+      const auto in = std::find_if(plan.parameters.begin(), plan.parameters.end(),
+                                   [&](const PlanParameter& p) { return p.number == alias.parameter && p.path == alias.input; });
+      if (out != plan.outputs.end() && in != plan.parameters.end() && out->buffer != in->buffer) pairs.emplace_back(out->buffer, in->buffer);
+    }
+  }
+  return pairs;
+}
+
+}  // namespace replay
