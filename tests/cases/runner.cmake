@@ -1,0 +1,12 @@
+# One test a .case file, against the built program; and the runner's own test.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(cases_folder ${CMAKE_CURRENT_LIST_DIR})
+add_test(NAME case_runner COMMAND ${Python3_EXECUTABLE} -B ${cases_folder}/run_test.py)
+if(TARGET profile)
+  file(GLOB cases CONFIGURE_DEPENDS ${cases_folder}/*.case)
+  foreach(case ${cases})
+    get_filename_component(name ${case} NAME_WE)
+    add_test(NAME case.${name} COMMAND ${Python3_EXECUTABLE} -B ${cases_folder}/run.py --programs $<TARGET_FILE_DIR:profile> ${case})
+    set_tests_properties(case.${name} PROPERTIES TIMEOUT 300)
+  endforeach()
+endif()
