@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,9 +22,9 @@ uint64_t stream(uint64_t key, uint64_t index);
 /// How the elements of one array are made.
 struct Recipe {
   enum class Kind : uint8_t { standard, uniform, integers, pred, constant, iota, values } kind = Kind::standard;
-  double a = 0, b = 0;                       ///< uniform lo, hi; integers lo, hi; constant a; iota start a, step b
-  std::vector<std::vector<double>> values;   ///< row-major; one number, or re and im
-  std::string text;                          ///< as JSON, for the store
+  double a = 0, b = 0;                      ///< uniform lo, hi; integers lo, hi; constant a; iota start a, step b
+  std::vector<std::vector<double>> values;  ///< row-major; one number, or re and im
+  std::string text;                         ///< as JSON, for the store
 };
 
 /// A recipe file, or an oracle record: {"seed": 1, "params": {"0": {...}, "1.0": {...}}, "constants": {"constant_36": {...}}}.
@@ -45,7 +46,31 @@ struct InputOptions {
   std::map<std::string, std::string, std::less<>> npy_files;  ///< --input NAME=FILE; NAME as in recipes, or the parameter's own name
 };
 /// The recipe for a leaf and why: "recipe", "npy", "use: index of a gather", "default". Rules by use keep indices in range and so on.
-struct Chosen { Recipe recipe; std::string npy_file; std::string why; };
+struct Chosen {
+  Recipe recipe;
+  std::string npy_file;
+  std::string why;
+};
+
+/// Chooses for all inputs of a module's entry; users are listed once, so that a program of thousands of parameters is still linear.
+class Chooser {
+ public:
+  /// Both must outlive the chooser.
+  Chooser(const ir::Module& module, const InputOptions& options);
+  ~Chooser();
+  Chosen parameter(int64_t number, const ir::Leaf& leaf) const;
+  Chosen constant(ir::InstrRef elided) const;  ///< of an elided constant
+
+ private:
+  struct Uses;
+  const ir::Module& module_;
+  const InputOptions& options_;
+  std::unique_ptr<Uses> uses_;
+};
+/// For one leaf alone.
 Chosen choose(const ir::Module& module, const InputOptions& options, int64_t parameter, const ir::Leaf& leaf);
+
+/// "0", "0.1": the generator's name of a leaf of a parameter.
+std::string input_name(int64_t parameter, const std::vector<int64_t>& path);
 
 }  // namespace replay

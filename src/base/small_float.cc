@@ -46,7 +46,7 @@ uint64_t round_magnitude(double value, const FloatFormat& f) {
   std::frexp(value, &exponent);                        // value = s · 2^exponent, s in [0.5, 1)
   int biased = exponent - 1 + f.bias;                  // of 1.m · 2^(exponent-1)
   const int lowest = f.has_sign ? 1 : 0;
-  const int shift = f.mantissa - (exponent - 1) - (biased < lowest ? biased - lowest : 0);
+  const int shift = f.mantissa - (exponent - 1) + (biased < lowest ? biased - lowest : 0);
   const double scaled = std::ldexp(value, shift);      // an integer of mantissa + 1 bits and a fraction
   const auto significand = static_cast<uint64_t>(std::nearbyint(scaled));
   if (biased < lowest) return f.has_sign ? significand : 0;  // subnormal: rounding up to the first normal carries by itself
