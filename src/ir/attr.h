@@ -22,13 +22,20 @@ std::vector<CompId> attr_calls(const Module& module, const Instr& instr, std::st
 /// A C-escaped string without quotes and escapes; other texts as they are. "" if absent.
 std::string attr_string(const Module& module, const Instr& instr, std::string_view key);
 
-struct WindowDim { int64_t size = 1, stride = 1, pad_low = 0, pad_high = 0, base_dilation = 1, window_dilation = 1; bool reversed = false; };
+struct WindowDim {
+  int64_t size = 1, stride = 1, pad_low = 0, pad_high = 0, base_dilation = 1, window_dilation = 1;
+  bool reversed = false;
+};
 base::Result<std::vector<WindowDim>> attr_window(const Module& module, const Instr& instr);
 
-struct SliceDim { int64_t start = 0, limit = 0, stride = 1; };
+struct SliceDim {
+  int64_t start = 0, limit = 0, stride = 1;
+};
 base::Result<std::vector<SliceDim>> attr_slice(const Module& module, const Instr& instr);
 
-struct PadDim { int64_t low = 0, high = 0, interior = 0; };
+struct PadDim {
+  int64_t low = 0, high = 0, interior = 0;
+};
 base::Result<std::vector<PadDim>> attr_padding(const Module& module, const Instr& instr);
 
 /// Positions of batch, feature and spatial dimensions, from `b01f_01io->b01f`.
@@ -38,11 +45,14 @@ struct ConvDims {
 };
 base::Result<ConvDims> attr_conv_dims(const Module& module, const Instr& instr);
 
-struct DotDims { std::vector<int64_t> lhs_batch, lhs_contracting, rhs_batch, rhs_contracting; };
+struct DotDims {
+  std::vector<int64_t> lhs_batch, lhs_contracting, rhs_batch, rhs_contracting;
+};
 /// Of a dot: its attributes.
 DotDims attr_dot_dims(const Module& module, const Instr& instr);
 
-/// A product as data: of a `dot`, or of a custom call `__cublas$gemm`, `__cublas$lt$matmul` (the flat and the nested form of backend_config).
+/// A product as data: of a `dot`, or of a custom call `__cublas$gemm`, `__cublas$lt$matmul` (the flat and the nested form of
+/// backend_config).
 struct GemmConfig {
   double alpha = 1, beta = 0;  ///< D = epilogue(alpha·A·B + beta·C + bias)
   DotDims dims;
@@ -52,7 +62,10 @@ bool is_gemm_call(const Module& module, const Instr& instr);
 base::Result<GemmConfig> gemm_config(const Module& module, const Instr& instr);
 
 enum class Direction : uint8_t { EQ, NE, GE, GT, LE, LT };
-struct Compare { Direction direction = Direction::EQ; bool total_order = false; };
+struct Compare {
+  Direction direction = Direction::EQ;
+  bool total_order = false;
+};
 base::Result<Compare> attr_compare(const Module& module, const Instr& instr);
 
 struct GatherDims {
@@ -62,7 +75,8 @@ struct GatherDims {
 GatherDims attr_gather(const Module& module, const Instr& instr);
 
 struct ScatterDims {
-  std::vector<int64_t> update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims, input_batching_dims, scatter_indices_batching_dims;
+  std::vector<int64_t> update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims, input_batching_dims,
+      scatter_indices_batching_dims;
   int64_t index_vector_dim = 0;
 };
 ScatterDims attr_scatter(const Module& module, const Instr& instr);
@@ -71,7 +85,11 @@ ScatterDims attr_scatter(const Module& module, const Instr& instr);
 std::optional<Op> simple_reducer(const Module& module, CompId comp);
 
 /// `{ {0}: (1, {}, may-alias), … }` of input_output_alias (header) or `{{0}: (2, {})}` of output_to_operand_aliasing.
-struct Alias { std::vector<int64_t> output; int64_t parameter = 0; std::vector<int64_t> input; };
+struct Alias {
+  std::vector<int64_t> output;
+  int64_t parameter = 0;
+  std::vector<int64_t> input;
+};
 base::Result<std::vector<Alias>> parse_aliases(std::string_view text);
 
 }  // namespace ir

@@ -13,8 +13,8 @@
 
 namespace ir {
 
-using InstrId = int32_t;   ///< position in its computation
-using CompId = int32_t;    ///< position in the module
+using InstrId = int32_t;  ///< position in its computation
+using CompId = int32_t;   ///< position in the module
 enum class StringId : uint32_t { empty = 0 };
 enum class ShapeId : uint32_t {};
 enum class LiteralId : uint32_t { none = 0xffffffff };
@@ -47,8 +47,8 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
-/// `key=text`, kept as written (comments and white space between tokens dropped). If calls ≥ 0, the value is that many computations, taken in
-/// order from Instr::calls, and text is empty; a list in braces prints as one where `braces`.
+/// `key=text`, kept as written (comments and white space between tokens dropped). If calls ≥ 0, the value is that many computations, taken
+/// in order from Instr::calls, and text is empty; a list in braces prints as one where `braces`.
 struct Attr {
   StringId key{}, text{};
   int32_t calls = -1;
@@ -64,8 +64,8 @@ struct Instr {
   int64_t number = 0;                   ///< of a parameter
   std::vector<InstrId> operands;
   std::vector<CompId> calls;
-  std::vector<Attr> attrs;              ///< in the order written; metadata is in `origin`
-  uint32_t offset = 0;                  ///< in the text that it was read from: line and column of messages; not compared
+  std::vector<Attr> attrs;  ///< in the order written; metadata is in `origin`
+  uint32_t offset = 0;      ///< in the text that it was read from: line and column of messages; not compared
 };
 
 struct Computation {
@@ -81,13 +81,13 @@ class Module {
   StringId name{};
   std::vector<Computation> computations;
   CompId entry = 0;
-  std::vector<Attr> attrs;       ///< of the header
-  StringId stack_frames{};       ///< the four tables between header and first computation, as written; empty if none
+  std::vector<Attr> attrs;  ///< of the header
+  StringId stack_frames{};  ///< the four tables between header and first computation, as written; empty if none
 
   Strings strings;
-  std::vector<Shape> shapes;     ///< interned
+  std::vector<Shape> shapes;  ///< interned
   std::vector<Literal> literals;
-  std::vector<Origin> origins;   ///< interned
+  std::vector<Origin> origins;  ///< interned
 
   ShapeId intern(const Shape& shape);
   OriginId intern(const Origin& origin);

@@ -19,5 +19,6 @@ std::string print(const Module& module, InstrRef ref, Form form);
 /// What an instruction computes, whatever things are called: opcode, shapes with layouts, attributes that matter, callees in place.
 /// Equal texts = equal work. Operands appear as their shapes.
 std::string canonical(const Module& module, InstrRef ref);
+std::string canonical(const Module& module, CompId comp);
 
 }  // namespace ir

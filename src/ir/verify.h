@@ -9,7 +9,10 @@
 namespace ir {
 
 /// One broken rule: which instruction, what was expected.
-struct Finding { InstrRef at; std::string what; };
+struct Finding {
+  InstrRef at;
+  std::string what;
+};
 std::vector<Finding> verify(const Module& module);
 
 }  // namespace ir

@@ -1,0 +1,207 @@
+// Constants: the shape says how many braces and elements to expect. Numbers are rounded as XLA rounds them: through f64.
+#include "importers/hlo/literal.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "importers/hlo/parser.h"
+
+namespace importers::hlo {
+namespace {
+
+using Kind = ir::TypeInfo::Kind;
+
+void append(ir::Literal& literal, uint64_t bits, int64_t size) {
+  const size_t begin = literal.data.size();
+  literal.data.resize(begin + static_cast<size_t>(size));
+  std::memcpy(literal.data.data() + begin, &bits, static_cast<size_t>(size));
+}
+
+/// Bits of a NaN with a payload and a sign.
+uint64_t nan_bits(ir::Type type, std::optional<uint64_t> payload, bool negative) {
+  if (ir::is_small_float(type)) {
+    const base::FloatFormat& format = *ir::info(type).small;
+    const double nan = std::copysign(std::numeric_limits<double>::quiet_NaN(), negative ? -1.0 : 1.0);
+    const uint64_t bits = base::encode(nan, format);
+    if (!payload || format.special != base::FloatFormat::Special::ieee) return bits;
+    const uint64_t mask = (uint64_t{1} << format.mantissa) - 1;
+    return (bits & ~mask) | (*payload & mask);
+  }
+  const int mantissa = type == ir::Type::f32 ? 23 : 52, width = type == ir::Type::f32 ? 32 : 64;
+  const uint64_t mask = (uint64_t{1} << mantissa) - 1;
+  const uint64_t exponent = ((uint64_t{1} << (width - 1)) - 1) & ~mask;
+  return exponent | (payload.value_or(uint64_t{1} << (mantissa - 1)) & mask) | (negative ? uint64_t{1} << (width - 1) : 0);
+}
+
+uint64_t float_bits(ir::Type type, double value) {
+  if (ir::is_small_float(type)) return base::encode(value, *ir::info(type).small);
+  return type == ir::Type::f32 ? std::bit_cast<uint32_t>(static_cast<float>(value)) : std::bit_cast<uint64_t>(value);
+}
+
+/// A finite number whose nearest value of the type is infinite or NaN.
+bool overflows(ir::Type type, double value) {
+  if (!std::isfinite(value)) return false;
+  if (type == ir::Type::f32) return !std::isfinite(static_cast<float>(value));
+  return ir::is_small_float(type) && !std::isfinite(base::decode(base::encode(value, *ir::info(type).small), *ir::info(type).small));
+}
+
+/// The bytes that a number may consist of.
+std::string_view number_text(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && (continues_word(text[end]) || text[end] == '+')) ++end;
+  return text.substr(at, end - at);
+}
+
+}  // namespace
+
+std::string_view LiteralReader::element_error() const { return what_; }
+
+bool LiteralReader::real(ir::Literal& out, ir::Type type) {
+  lexer_.skip();
+  const std::string_view text = lexer_.text();
+  size_t at = lexer_.at();
+  const bool negative = lexer_.raw() == '-';
+  if (text.substr(at + (negative ? 1 : 0)).starts_with("nan")) return nan(out, type, negative);
+  const std::string_view digits = number_text(text, at);
+  double value = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (code == std::errc::invalid_argument) return what_ = "expected a number", false;
+  if (code == std::errc::result_out_of_range) value = std::strtod(std::string(digits).c_str(), nullptr);
+  const auto length = static_cast<size_t>(end - digits.data());
+  const std::string_view taken = digits.substr(0, length);
+  if (taken.size() != digits.size()) return what_ = "this is not a number", false;
+  if (std::isinf(value) && !taken.ends_with("inf")) return what_ = "this number is too large for the type", false;
+  if (overflows(type, value)) return what_ = "this number is too large for the type", false;
+  lexer_.move_to(at + length);
+  append(out, float_bits(type, value), ir::bytes(type));
+  return true;
+}
+
+bool LiteralReader::nan(ir::Literal& out, ir::Type type, bool negative) {
+  lexer_.move_to(lexer_.at() + (negative ? 4 : 3));
+  std::optional<uint64_t> payload;
+  if (lexer_.raw() == '(') {
+    const std::string_view rest = lexer_.text().substr(lexer_.at());
+    uint64_t bits = 0;
+    if (!rest.starts_with("(0x")) return what_ = "a NaN's payload is written nan(0x7f)", false;
+    const auto [end, code] = std::from_chars(rest.data() + 3, rest.data() + rest.size(), bits, 16);
+    if (code != std::errc() || end == rest.data() + rest.size() || *end != ')')
+      return what_ = "a NaN's payload is written nan(0x7f)", false;
+    payload = bits;
+    lexer_.move_to(lexer_.at() + static_cast<size_t>(end - rest.data()) + 1);
+  }
+  append(out, nan_bits(type, payload, negative), ir::bytes(type));
+  return true;
+}
+
+bool LiteralReader::integer(ir::Literal& out, ir::Type type) {
+  lexer_.skip();
+  if (type == ir::Type::pred) {
+    if (lexer_.take_word("true")) return append(out, 1, 1), true;
+    if (lexer_.take_word("false")) return append(out, 0, 1), true;
+  }
+  const std::string_view digits = number_text(lexer_.text(), lexer_.at());
+  const char *begin = digits.data(), *stop = begin + digits.size();
+  const ir::TypeInfo& info = ir::info(type);
+  int64_t value = 0;
+  auto [end, code] = std::from_chars(begin, stop, value);
+  if (code == std::errc::result_out_of_range && !digits.starts_with('-')) {  // above int64: taken as bits
+    uint64_t bits = 0;
+    const auto wide = std::from_chars(begin, stop, bits);
+    end = wide.ptr, code = wide.ec;
+    value = static_cast<int64_t>(bits);
+    if (code == std::errc() && info.significant_bits < 64) code = std::errc::result_out_of_range;
+  }
+  if (code == std::errc::invalid_argument) return what_ = "expected an integer", false;
+  if (end != stop) return what_ = "this is not an integer", false;
+  if (code != std::errc() || !in_range(info, value)) return what_ = "this integer does not fit the type", false;
+  lexer_.move_to(lexer_.at() + digits.size());
+  append(out, static_cast<uint64_t>(value), ir::bytes(type));
+  return true;
+}
+
+bool LiteralReader::in_range(const ir::TypeInfo& info, int64_t value) {
+  if (info.significant_bits == 64) return true;
+  if (info.kind != Kind::signed_) return value >= 0 && value < int64_t{1} << info.significant_bits;
+  const int64_t half = int64_t{1} << (info.significant_bits - 1);
+  return value >= -half && value < half;
+}
+
+bool LiteralReader::element(ir::Literal& out, ir::Type type) {
+  if (ir::is_float(type)) return real(out, type);
+  if (!ir::is_complex(type)) return integer(out, type);
+  const ir::Type part = type == ir::Type::c64 ? ir::Type::f32 : ir::Type::f64;
+  if (!lexer_.take('(')) return what_ = "a complex number is written (re, im)", false;
+  if (!real(out, part)) return false;
+  lexer_.take(',');
+  if (!real(out, part)) return false;
+  return lexer_.take(')') || (what_ = "a complex number is written (re, im)", false);
+}
+
+/// One brace level of `dim`.
+bool LiteralReader::level(ir::Literal& out, const ir::Shape& shape, size_t dim) {
+  if (!lexer_.take('{')) return what_ = "expected '{'; an array has one level of braces a dimension", false;
+  for (int64_t i = 0; i < shape.dims[dim]; ++i) {
+    lexer_.take(',');
+    if (lexer_.peek() == '}') return what_ = "too few elements for the shape", false;
+    const bool ok = dim + 1 == shape.dims.size() ? digit(out, shape.type) : level(out, shape, dim + 1);
+    if (!ok) return false;
+  }
+  lexer_.take(',');
+  return lexer_.take('}') || (what_ = "expected '}'; more elements than the shape has", false);
+}
+
+/// An element; texts before 2018-11 printed pred arrays without commas: {101}.
+bool LiteralReader::digit(ir::Literal& out, ir::Type type) {
+  const char c = type == ir::Type::pred ? lexer_.peek() : '\0';
+  if (c != '0' && c != '1') return element(out, type);
+  lexer_.move_to(lexer_.at() + 1);
+  append(out, c == '1' ? 1 : 0, 1);
+  return true;
+}
+
+std::optional<ir::Literal> Parser::parse_literal(const ir::Shape& shape, int depth) {
+  ir::Literal literal;
+  const size_t begin = lexer_.at();
+  if (depth > kMaxDepth) return fail(begin, fmt::format("literals nest deeper than {}", kMaxDepth)), std::nullopt;
+  if (at_shape() && (lexer_.peek() != '(')) {  // until 2018-12 every constant carried its shape again
+    if (!parse_shape_at(0)) return std::nullopt;
+  }
+  if (lexer_.peek() == '{' && lexer_.text().substr(lexer_.at()).starts_with("{...}")) {
+    lexer_.move_to(lexer_.at() + 5);
+    literal.elided = true;
+    return literal;
+  }
+  if (shape.is_tuple()) {
+    if (!expect('(')) return std::nullopt;
+    for (size_t i = 0; i < shape.elements.size(); ++i) {
+      if (i > 0 && !expect(',')) return std::nullopt;
+      auto element = parse_literal(shape.elements[i], depth + 1);
+      if (!element) return std::nullopt;
+      literal.elements.push_back(*std::move(element));
+    }
+    if (!expect(')')) return std::nullopt;
+    return literal;
+  }
+  if (!shape.is_array()) return literal;
+  const int64_t count = ir::elements(shape);
+  if (count > static_cast<int64_t>(lexer_.text().size() - lexer_.at())) {
+    return fail(lexer_.at(), "too few elements for the shape"), std::nullopt;
+  }
+  literal.data.reserve(static_cast<size_t>(count * ir::bytes(shape.type)));
+  LiteralReader reader(lexer_);
+  const bool ok = shape.dims.empty() ? reader.element(literal, shape.type) : reader.level(literal, shape, 0);
+  if (!ok)
+    return fail(lexer_.at(),
+                fmt::format("{} of {}, got {}", reader.element_error(), ir::print(shape, ir::LayoutPrint::without), lexer_.found())),
+           std::nullopt;
+  return literal;
+}
+
+}  // namespace importers::hlo

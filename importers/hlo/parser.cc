@@ -1,0 +1,192 @@
+// Modules, their headers and computations. Line breaks mean nothing; computations and operands may stand in any order.
+#include "importers/hlo/parser.h"
+
+#include <fmt/format.h>
+
+#include "importers/hlo/words.h"
+#include "src/base/text.h"
+#include "src/ir/escape.h"
+
+namespace importers::hlo {
+
+bool Parser::fail(size_t offset, std::string what) {
+  if (error_) return false;
+  if (!lexer_.error().empty()) offset = lexer_.at(), what = lexer_.error();
+  error_ = base::error_at(source_, lexer_.text(), offset, what);
+  return false;
+}
+
+bool Parser::expected(std::string_view what) {
+  const std::string found = lexer_.found();
+  return fail(lexer_.at(), fmt::format("expected {}, got {}", what, found));
+}
+
+bool Parser::expect(char c) { return lexer_.take(c) || expected(fmt::format("'{}'", c)); }
+
+void Parser::note(size_t offset, std::string code, std::string text) { notes_.push_back({offset, std::move(code), std::move(text)}); }
+
+void Parser::note_once(size_t offset, std::string code, std::string_view key, std::string text) {
+  if (noted_.emplace(fmt::format("{} {}", code, key), true).second) note(offset, std::move(code), std::move(text));
+}
+
+base::Result<ir::Module> Parser::run() {
+  if (lexer_.text().size() > kMaxText) return base::Error{fmt::format("{}: larger than 2 GiB; split the dump", source_)};
+  if (!parse_module()) return *error_;
+  for (ir::Computation& comp : module_.computations) {
+    for (ir::Instr& instr : comp.instrs) instr.offset -= static_cast<uint32_t>(begin_);
+  }
+  return std::move(module_);
+}
+
+bool Parser::parse_module() {
+  if (lexer_.take_word("HloModule")) {
+    if (!parse_header()) return false;
+  } else if (!at_computation()) {
+    return parse_single_instruction();
+  }
+  while (at_computation()) {
+    if (!parse_computation()) return false;
+  }
+  if (module_.computations.empty()) return expected("a computation: 'name {' or '%name (p: f32[2]) -> f32[2] {'");
+  if (!resolve_calls() || !order_computations() || !infer_shapes()) return false;
+  if (module_.name == ir::StringId::empty) {
+    module_.name = module_.strings.intern(fmt::format("module_{}", module_.text(module_.comp(module_.entry).name)));
+  }
+  return true;
+}
+
+/// `HloModule name, key=value, …` and the stack frame tables.
+bool Parser::parse_header() {
+  const std::string_view name = lexer_.name();
+  if (name.empty()) return expected("the module's name");
+  module_.name = module_.strings.intern(name);
+  while (lexer_.take(',')) {
+    lexer_.skip();
+    const size_t place = lexer_.at();
+    const std::string_view key = lexer_.word();
+    if (key.empty()) return expected("an attribute's name");
+    if (!expect('=')) return false;
+    lexer_.skip();
+    const auto value = parse_value(key);
+    if (!value) return false;
+    if (!is_known_header_attribute(key)) {
+      note_once(place, "unknown-attribute", key, fmt::format("header attribute '{}' is kept and not used", key));
+    }
+    for (const ir::Attr& attr : module_.attrs) {
+      if (module_.text(attr.key) == key) return fail(place, fmt::format("'{}' is given twice", key));
+    }
+    module_.attrs.push_back({module_.strings.intern(key), module_.strings.intern(*value)});
+  }
+  return parse_stack_frames();
+}
+
+/// The four tables `FileNames … StackFrames`: entries are a number and a string or a group in braces.
+bool Parser::parse_stack_frames() {
+  static constexpr std::string_view kTables[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
+  lexer_.skip();
+  const size_t begin = lexer_.at();
+  size_t end = begin;
+  for (const std::string_view table : kTables) {
+    if (!lexer_.take_word(table)) continue;
+    end = lexer_.at();
+    while (lexer_.peek() >= '0' && lexer_.raw() <= '9') {
+      if (!lexer_.integer()) return expected("a number");
+      const bool string = lexer_.peek() == '"';
+      if ((string ? lexer_.quoted() : lexer_.raw() == '{' ? lexer_.group() : std::string_view()).empty()) {
+        return expected(fmt::format("an entry of {}", table));
+      }
+      end = lexer_.at();
+    }
+  }
+  module_.stack_frames = module_.strings.intern(lexer_.text().substr(begin, end - begin));
+  return true;
+}
+
+/// `ENTRY …`, `name {`, `name (…) -> …`: without moving the cursor.
+bool Parser::at_computation() {
+  const size_t begin = (lexer_.skip(), lexer_.at());
+  const std::string_view word = lexer_.name();
+  const bool named = !word.empty();
+  const bool entry = word == "ENTRY";
+  bool yes = false;
+  if (entry)
+    yes = true;
+  else if (named && lexer_.peek() == '{')
+    yes = true;
+  else if (named && word != "HloModule" && lexer_.peek() == '(')
+    yes = !lexer_.group().empty() && lexer_.take("->");
+  lexer_.move_to(begin);
+  return yes;
+}
+
+bool Parser::parse_computation() {
+  const bool entry = lexer_.take_word("ENTRY");
+  lexer_.skip();
+  const size_t place = lexer_.at();
+  if (entry && entry_ >= 0) return fail(place, "a second ENTRY; a module has one");
+  const std::string_view name = lexer_.name();
+  if (name.empty()) return expected("the computation's name");
+  const ir::StringId id = module_.strings.intern(name);
+  std::optional<ir::Shape> declared;
+  if (lexer_.peek() == '(') {
+    if (lexer_.group().empty()) return fail(lexer_.at(), "this bracket has no partner");
+    if (!lexer_.take("->")) return expected("'->' and the result's shape");
+    declared = parse_shape_at(0);
+    if (!declared) return false;
+  }
+  const auto comp = parse_body(id, std::move(declared));
+  if (!comp) return false;
+  comp_offsets_.back() = place;
+  if (entry) entry_ = *comp;
+  if (!lexer_.take(',')) return true;
+  if (!lexer_.take_word("execution_thread") || !expect('=')) return expected("execution_thread=\"…\"");
+  lexer_.skip();
+  const std::string_view thread = lexer_.quoted();
+  if (thread.empty()) return expected("a string");
+  module_.comp(*comp).execution_thread = module_.strings.intern(ir::unescaped(thread));
+  return true;
+}
+
+/// `{ instruction… }`, also in place of a computation's name.
+std::optional<ir::CompId> Parser::parse_body(ir::StringId name, std::optional<ir::Shape> declared) {
+  if (++depth_ > kMaxDepth) return fail(lexer_.at(), fmt::format("bodies nest deeper than {}", kMaxDepth)), std::nullopt;
+  const size_t begin = (lexer_.skip(), lexer_.at());
+  if (!expect('{')) return std::nullopt;
+  Scope scope;
+  while (!lexer_.take('}')) {
+    if (!parse_instruction(scope)) return std::nullopt;
+  }
+  if (scope.instrs.empty()) return fail(begin, "a computation needs at least one instruction"), std::nullopt;
+  --depth_;
+  const auto comp = finish(std::move(scope), name, begin);
+  if (comp) declared_.back() = std::move(declared);
+  return comp;
+}
+
+/// The third kind of text: one instruction, whose unknown operands are parameters in order of first use.
+bool Parser::parse_single_instruction() {
+  single_ = true;
+  Scope scope;
+  lexer_.skip();
+  const size_t begin = lexer_.at();
+  if (lexer_.at_end()) return expected("HloModule, a computation or an instruction");
+  lexer_.take_word("ROOT");
+  const size_t start = (lexer_.skip(), lexer_.at());
+  const bool named = !lexer_.name().empty() && lexer_.peek() == '=';
+  lexer_.move_to(start);
+  bool ok = false;
+  if (named) {
+    ok = parse_instruction(scope);
+  } else {
+    ir::Instr instr;
+    instr.offset = static_cast<uint32_t>(start);
+    const auto id = parse_rhs(scope, std::move(instr));
+    ok = id && parse_attributes(scope.instrs[static_cast<size_t>(*id)]);
+  }
+  if (!ok || !finish(std::move(scope), module_.strings.intern("entry"), begin)) return false;
+  module_.name = module_.strings.intern("module_entry");
+  lexer_.skip();
+  return resolve_calls() && order_computations() && infer_shapes();
+}
+
+}  // namespace importers::hlo

@@ -1,0 +1,145 @@
+// The parser of one module, generic over all opcodes: `name = shape op(operands), attr=text, …`.
+// Split over four files: parser.cc (module, header, computations), instruction.cc, value.cc (shapes, attribute texts), literal.cc;
+// resolve.cc turns names into ids afterwards, so that nothing needs to be defined before it is used.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "importers/hlo/lexer.h"
+#include "src/base/result.h"
+#include "src/ir/infer.h"
+#include "src/ir/module.h"
+#include "src/model/records.h"
+
+namespace importers::hlo {
+
+inline constexpr int kMaxDepth = 200;                   ///< of nested shapes, literals, instructions, bodies
+inline constexpr int kMaxCallDepth = 256;               ///< of computations that call computations
+inline constexpr int64_t kMaxBytes = int64_t{1} << 56;  ///< of one array
+inline constexpr size_t kMaxText = size_t{1} << 31;     ///< offsets are 32 bits
+
+/// A note with the offset of its place; lines are counted at the end, once.
+struct PlacedNote {
+  size_t offset;
+  std::string code, text;
+};
+
+class Parser {
+ public:
+  /// The module begins at `begin`; Instr::offset counts from there, places of messages from the text's start.
+  Parser(std::string_view text, std::string_view source, size_t begin = 0) : lexer_(text, begin), source_(source), begin_(begin) {}
+
+  /// One module. After it the text may go on: see end().
+  base::Result<ir::Module> run();
+  size_t end() const { return lexer_.at(); }
+  bool saw_entry() const { return entry_ >= 0; }
+  const std::vector<PlacedNote>& notes() const { return notes_; }
+
+ private:
+  /// An operand before names are known. Instr::operands holds the position in Scope::uses, or ~id of a nested instruction.
+  struct Use {
+    ir::StringId name;
+    ir::ShapeId shape;
+    uint32_t offset;
+  };
+  /// A computation being read.
+  struct Scope {
+    std::vector<ir::Instr> instrs;
+    std::vector<Use> uses;
+    int64_t root = -1;
+  };
+  /// A computation before names are known. Instr::calls holds the position in call_uses_, or ~id of a body in place.
+  struct CallUse {
+    ir::StringId name;
+    uint32_t offset;
+  };
+
+  // parser.cc
+  bool parse_module();
+  bool parse_header();
+  bool parse_stack_frames();
+  bool parse_computation();
+  bool parse_single_instruction();
+  bool at_computation();
+  std::optional<ir::CompId> parse_body(ir::StringId name, std::optional<ir::Shape> declared);
+
+  // instruction.cc
+  bool parse_instruction(Scope& scope);
+  std::optional<ir::InstrId> parse_rhs(Scope& scope, ir::Instr instr);
+  bool parse_opcode(ir::Instr& instr, std::string_view word, size_t offset);
+  bool parse_arguments(Scope& scope, ir::Instr& instr);
+  bool parse_operand(Scope& scope, ir::Instr& instr);
+  bool parse_attributes(ir::Instr& instr);
+  bool parse_attribute(ir::Instr& instr, std::string_view key, size_t offset);
+  bool parse_calls(ir::Instr& instr, ir::Attr attr);
+  bool parse_call(ir::Instr& instr, ir::Attr& attr);
+  bool at_body();
+  bool wrap_async(ir::Instr& instr);
+
+  // value.cc
+  std::optional<ir::ShapeId> parse_shape();
+  std::optional<ir::Shape> parse_shape_at(int depth);
+  bool parse_dims(ir::Shape& shape);
+  bool parse_layout(ir::Shape& shape);
+  bool at_shape();
+  std::optional<std::string_view> parse_value(std::string_view key);
+  bool append_group(std::string_view key);
+  std::optional<ir::Origin> parse_metadata();
+  bool parse_metadata_field(ir::Origin& origin, std::string& rest);
+
+  // literal.cc
+  std::optional<ir::Literal> parse_literal(const ir::Shape& shape, int depth);
+
+  // resolve.cc
+  std::optional<ir::CompId> finish(Scope scope, ir::StringId name, size_t offset);
+  bool name_instructions(Scope& scope);
+  bool resolve_operands(Scope& scope);
+  std::optional<ir::InstrId> resolve(Scope& scope, const Use& use);
+  std::optional<ir::InstrId> element_of(Scope& scope, const Use& use);
+  bool unknown_operand(const Scope& scope, const Use& use);
+  bool order_instructions(Scope& scope);
+  bool number_parameters(const Scope& scope, ir::Computation& comp);
+  bool resolve_calls();
+  bool resolve_calls_of(ir::Instr& instr, std::unordered_map<ir::StringId, ir::CompId>& by_name);
+  bool unknown_computation(const CallUse& use);
+  bool order_computations();
+  void reorder_computations(const std::vector<int32_t>& order);
+  bool infer_shapes();
+  ir::StringId fresh_name(std::string_view base);
+  std::optional<ir::InstrId> find_named(ir::StringId name) const;
+  void set_named(ir::StringId name, ir::InstrId id);
+
+  bool fail(size_t offset, std::string what);
+  bool expected(std::string_view what);  ///< fails with "expected 'what', got …" at the cursor
+  bool expect(char c);
+  void note(size_t offset, std::string code, std::string text);
+  void note_once(size_t offset, std::string code, std::string_view key, std::string text);
+
+  Lexer lexer_;
+  std::string_view source_;
+  size_t begin_;
+  ir::Module module_;
+  std::vector<PlacedNote> notes_;
+  std::optional<base::Error> error_;
+  int depth_ = 0;
+  ir::CompId entry_ = -1;
+  bool single_ = false;         ///< the text is one instruction: unknown operands become parameters
+  bool omitted_shape_ = false;  ///< some result shape is to be inferred
+  std::vector<CallUse> call_uses_;
+  std::vector<size_t> comp_offsets_;
+  std::vector<std::optional<ir::Shape>> declared_;                 ///< result shape in the computation's header
+  std::unordered_map<std::string_view, ir::ShapeId> shape_cache_;  ///< by text
+  std::vector<std::pair<uint32_t, ir::InstrId>> named_;            ///< by StringId: scope number and instruction
+  uint32_t scope_number_ = 0;
+  int64_t next_fresh_ = 1;
+  std::unordered_map<std::string, bool> noted_;
+  std::string value_;  ///< reused by parse_value
+};
+
+inline constexpr auto kNoShape = static_cast<ir::ShapeId>(0xffffffff);
+
+}  // namespace importers::hlo
