@@ -1,0 +1,32 @@
+// The table of importers, and the choice among them.
+#include "importers/importer.h"
+
+#include <fmt/format.h>
+
+#include "importers/hlo/hlo.h"
+
+namespace importers {
+namespace {
+
+constexpr Importer kImporters[] = {
+    {"hlo", "XLA HLO text: a dump before or after optimisation", hlo::match, hlo::read},
+};
+
+}  // namespace
+
+std::span<const Importer> importers() { return kImporters; }
+
+base::Result<model::Imported> import(const Input& input) {
+  const Importer* best = nullptr;
+  Match::How how = Match::none;
+  std::string reasons;
+  for (const Importer& importer : kImporters) {
+    const Match match = importer.match(input);
+    if (match.how > how) best = &importer, how = match.how;
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", importer.name, match.reason);
+  }
+  if (best == nullptr) return base::Error{fmt::format("{}: no importer knows this file ({})", input.path, reasons)};
+  return best->read(input);
+}
+
+}  // namespace importers
