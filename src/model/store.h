@@ -1,6 +1,7 @@
 // The store: one SQLite file that is appended to. Writing goes through Store, reading through Reader; SQL stays in this folder.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,14 +32,17 @@ struct Rows {
 /// Ids that an import got: one a module, and the instruction row of (module index, comp, instr).
 struct ImportIds {
   int64_t source = 0;
-  bool existed = false;                 ///< the same bytes had been imported before
+  bool existed = false;  ///< the same bytes had been imported before
   std::vector<int64_t> modules;
   std::vector<std::vector<int64_t>> first_instruction;  ///< [module][comp]: rows of a computation are consecutive: id = first + instr
 };
 
 class Store {
  public:
-  static base::Result<Store> open(const std::string& path, OpenMode mode);
+  /// Makes the file if it is missing. Runs whose writer was killed become `interrupted` and get their statistics now.
+  /// Errors: a directory, not a database, damaged, another application's, made by a newer version, read-only, a full disk,
+  /// another process that writes it (after a wait of `busy`).
+  static base::Result<Store> open(const std::string& path, OpenMode mode, std::chrono::milliseconds busy = std::chrono::seconds(5));
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();  ///< checkpoints, and leaves a file that opens from read-only places
@@ -51,6 +55,8 @@ class Store {
   base::Status describe(int64_t run, const Run& what);
   /// One transaction: a pass and its samples. When this returns, they are saved.
   base::Status add(int64_t run, const Pass& pass, std::span<const Sample> samples);
+  /// Writes statistics, the folded timeline and the status. Steps that `stats` lacks get statistics from their saved samples: an empty
+  /// span is enough, and flags that only the caller knows (throttled) come with theirs.
   base::Status finish(int64_t run, RunStatus status, std::span<const StepStat> stats);
 
  private:
@@ -61,10 +67,13 @@ class Store {
 
 class Reader {
  public:
-  /// Read-only; also from read-only folders and while a run is being written. Errors: missing, not a database, not ours, newer version, damaged.
+  /// Read-only; also from read-only folders and while a run is being written. Errors: missing, not a database, not ours, newer version,
+  /// damaged.
   static base::Result<Reader> open(const std::string& path);
   Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
   ~Reader();
+  /// One statement that reads. Bad SQL, a statement that writes, wrong parameters: an Error with exit status wrong_use.
   base::Result<Rows> query(std::string_view sql, std::span<const Cell> parameters = {}) const;
   base::Result<std::string> module_text(int64_t module) const;
 
@@ -73,6 +82,9 @@ class Reader {
   explicit Reader(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+/// Is the process still there that run.writer names? A run with status `running` is otherwise one that was killed.
+bool writer_lives(std::string_view writer);
 
 /// schema.sql as embedded.
 std::string_view schema();

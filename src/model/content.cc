@@ -1,0 +1,77 @@
+// Texts up to 64 KiB stay readable for the sqlite3 shell; longer ones, and those that are not UTF-8 (Python would refuse them),
+// become one zstd frame. Level 3: BERT's 0.7 MB shrink to a ninth in 5 ms, higher levels gain little for their time.
+#include "src/model/content.h"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <algorithm>
+
+#include "src/base/hash.h"
+#include "src/base/text.h"
+
+namespace model {
+namespace {
+
+constexpr size_t kLongestPlain = size_t{64} << 10;
+constexpr int64_t kLongestText = int64_t{1} << 32;  ///< of a damaged row we believe no larger size
+constexpr int kLevel = 3;
+
+/// Can be read as a text by every client: UTF-8 without controls other than white space.
+bool is_plain(std::string_view text) {
+  std::string spaces_only(text);
+  std::replace_if(
+      spaces_only.begin(), spaces_only.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  return base::escaped(spaces_only) == spaces_only;
+}
+
+base::Result<std::string> compressed(std::string_view text) {
+  std::string frame(ZSTD_compressBound(text.size()), '\0');
+  const size_t size = ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), kLevel);
+  if (ZSTD_isError(size) != 0)
+    return base::Error{fmt::format("cannot compress a program text: {}; free some memory", ZSTD_getErrorName(size))};
+  frame.resize(size);
+  return frame;
+}
+
+base::Result<std::string> decompressed(std::string_view frame, int64_t bytes, const std::string& path) {
+  const base::Error damaged{
+      fmt::format("{}: is damaged: a stored text cannot be unpacked; import the program again into a new file", path)};
+  if (bytes < 0 || bytes > kLongestText || ZSTD_getFrameContentSize(frame.data(), frame.size()) != static_cast<unsigned long long>(bytes))
+    return damaged;
+  std::string text(static_cast<size_t>(bytes), '\0');
+  if (ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size()) != text.size()) return damaged;
+  return text;
+}
+
+}  // namespace
+
+base::Result<int64_t> add_content(Database& database, std::string_view text) {
+  const std::string hash = base::hash128_hex(text);
+  ASSIGN_OR_RETURN(Statement find, database.prepare("SELECT id FROM content WHERE hash = ?1"));
+  find.bind(1, std::string_view(hash));
+  ASSIGN_OR_RETURN(const bool known, find.step());
+  if (known) return find.integer(0);
+  ASSIGN_OR_RETURN(Statement insert, database.prepare("INSERT INTO content (hash, bytes, plain, zstd) VALUES (?1, ?2, ?3, ?4)"));
+  const auto bytes = static_cast<int64_t>(text.size());
+  if (text.size() <= kLongestPlain && is_plain(text)) {
+    RETURN_IF_ERROR(insert.run(std::string_view(hash), bytes, text, Null{}));
+  } else {
+    ASSIGN_OR_RETURN(const std::string frame, compressed(text));
+    RETURN_IF_ERROR(insert.run(std::string_view(hash), bytes, Null{}, std::as_bytes(std::span(frame))));
+  }
+  return database.last_id();
+}
+
+base::Result<std::string> read_content(const Database& database, int64_t content) {
+  ASSIGN_OR_RETURN(Statement find, database.prepare("SELECT bytes, plain, zstd FROM content WHERE id = ?1"));
+  find.bind(1, content);
+  ASSIGN_OR_RETURN(const bool found, find.step());
+  if (!found)
+    return base::Error{
+        fmt::format("{}: is damaged: text {} is missing; import the program again into a new file", database.path(), content)};
+  if (find.kind(1) == Statement::Kind::text) return std::string(find.text(1));
+  return decompressed(find.text(2), find.integer(0), database.path());
+}
+
+}  // namespace model

@@ -1,0 +1,25 @@
+// Framework operators as their names tell them: scope, short name, phase.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace model {
+
+/// Phases of a training step, the words of op.phase.
+enum class Phase { forward, backward, optimizer, communication, host };
+std::string_view text(Phase phase);
+
+struct OperatorName {
+  std::vector<std::string_view> scope;  ///< components around the operator, those of gradients and tracing removed; at most kDeepestScope
+  std::string_view short_name;          ///< the last two components
+  Phase phase = Phase::forward;
+};
+inline constexpr size_t kDeepestScope = 32;
+
+/// From `metadata={op_type=… op_name=…}`; views point into `name`. Understands names of TensorFlow ("gradient_tape/model/layer/MatMul"),
+/// JAX ("jit(step)/transpose(jvp(Model))/layer/dot_general") and Paddle ("matmul_grad").
+OperatorName operator_name(std::string_view name, std::string_view type);
+
+}  // namespace model

@@ -1,0 +1,139 @@
+// Reading. A connection that cannot write; where that alone does not open the file, the two ways that SQLite has for it are tried:
+// without locks in a read-only folder, and with a rollback of what a killed writer left.
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "src/base/text.h"
+#include "src/model/checks.h"
+#include "src/model/content.h"
+#include "src/model/database.h"
+#include "src/model/store.h"
+
+namespace model {
+namespace {
+
+constexpr std::chrono::milliseconds kBusy{5000};
+constexpr std::string_view kReaderPragmas =
+    "PRAGMA query_only = 1; PRAGMA mmap_size = 2147418112; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY";
+
+bool has_log(const std::string& path) {
+  std::error_code ignored;
+  for (const std::string_view suffix : {"-wal", "-journal"}) {
+    const auto size = std::filesystem::file_size(path + std::string(suffix), ignored);
+    if (!ignored && size > 0) return true;
+  }
+  return false;
+}
+
+/// Opens and reads the schema: SQLite looks at a file only when a statement does.
+base::Result<Database> try_to_open(const std::string& path, Database::Access access) {
+  ASSIGN_OR_RETURN(Database database, Database::open(path, access, kBusy));
+  RETURN_IF_ERROR(database.integer("SELECT count(*) FROM sqlite_schema"));
+  return database;
+}
+
+base::Result<Database> open_for_reading(const std::string& path) {
+  auto database = try_to_open(path, Database::Access::read);
+  if (database.ok()) return database;
+  const base::Error first = database.error();
+  // immutable=1 would not see what lies in a log.
+  if (!has_log(path)) {
+    auto immutable = try_to_open(path, Database::Access::immutable);
+    return immutable.ok() ? std::move(immutable) : base::Result<Database>(first);
+  }
+  auto recovered = try_to_open(path, Database::Access::recover);
+  if (recovered.ok()) return recovered;
+  return base::Error{first.message + "; if its folder is read-only: copy the file with its -wal or -journal to a writable one"};
+}
+
+void bind(Statement& statement, int parameter, const Cell& cell) {
+  switch (cell.kind) {
+    case Cell::Kind::null:
+      return statement.bind(parameter, Null{});
+    case Cell::Kind::integer:
+      return statement.bind(parameter, cell.integer);
+    case Cell::Kind::real:
+      return statement.bind(parameter, cell.real);
+    case Cell::Kind::text:
+      return statement.bind(parameter, std::string_view(cell.text));
+    case Cell::Kind::blob:
+      return statement.bind(parameter, std::as_bytes(std::span(cell.text)));
+  }
+}
+
+Cell cell_of(const Statement& statement, int column) {
+  switch (statement.kind(column)) {
+    case Statement::Kind::null:
+      return {};
+    case Statement::Kind::integer:
+      return {Cell::Kind::integer, statement.integer(column), 0, {}};
+    case Statement::Kind::real:
+      return {Cell::Kind::real, 0, statement.real(column), {}};
+    case Statement::Kind::text:
+      return {Cell::Kind::text, 0, 0, std::string(statement.text(column))};
+    case Statement::Kind::blob:
+      return {Cell::Kind::blob, 0, 0, std::string(statement.text(column))};
+  }
+  return {};
+}
+
+base::Error wrong_use(std::string what) { return {std::move(what), base::Exit::wrong_use}; }
+
+}  // namespace
+
+struct Reader::Impl {
+  Database database;
+};
+
+Reader::Reader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+base::Result<Reader> Reader::open(const std::string& path) {
+  ASSIGN_OR_RETURN(const FileState state, look_at(path));
+  const std::string shown = base::escaped(path);
+  if (state == FileState::missing)
+    return base::Error{
+        fmt::format("{}: there is no such file; check the path, or make it with `profile --replay FILE -o {}`", shown, shown)};
+  const base::Error empty{fmt::format("{}: is empty, nothing was saved in it; replay a program into it with -o", shown)};
+  if (state == FileState::empty && !has_log(path)) return empty;
+  ASSIGN_OR_RETURN(Database database, open_for_reading(path));
+  ASSIGN_OR_RETURN(const Identity identity, identify(database));
+  if (identity == Identity::unused) return empty;
+  RETURN_IF_ERROR(database.execute(kReaderPragmas));
+  return Reader(std::make_unique<Impl>(Impl{std::move(database)}));
+}
+
+base::Result<Rows> Reader::query(std::string_view sql, std::span<const Cell> parameters) const {
+  ASSIGN_OR_RETURN(Statement statement, impl_->database.prepare(sql));
+  if (!statement.read_only())
+    return wrong_use("SQL: the statement writes; profile opens databases for reading only, use `sqlite3` to change one");
+  if (statement.parameters() != static_cast<int>(parameters.size())) {
+    return wrong_use(fmt::format("SQL: {} parameters in the statement, {} given", statement.parameters(), parameters.size()));
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) bind(statement, static_cast<int>(i) + 1, parameters[i]);
+  Rows result;
+  for (int i = 0; i < statement.columns(); ++i) result.columns.emplace_back(statement.column_name(i));
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, statement.step());
+    if (!row) return result;
+    std::vector<Cell>& cells = result.rows.emplace_back();
+    cells.reserve(result.columns.size());
+    for (int i = 0; i < statement.columns(); ++i) cells.push_back(cell_of(statement, i));
+  }
+}
+
+base::Result<std::string> Reader::module_text(int64_t module) const {
+  const Cell id{Cell::Kind::integer, module, 0, {}};
+  ASSIGN_OR_RETURN(const Rows rows, query("SELECT content AS content FROM module WHERE id = ?1", std::span(&id, 1)));
+  if (rows.rows.empty())
+    return base::Error{
+        fmt::format("{}: there is no module {}; `profile list` shows what is there", base::escaped(impl_->database.path()), module)};
+  return read_content(impl_->database, rows.rows[0][0].integer);
+}
+
+}  // namespace model

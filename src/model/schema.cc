@@ -1,0 +1,70 @@
+// schema.sql describes the newest version and may be run again: what exists is skipped. A migration therefore drops all views
+// (ALTER TABLE would check and rewrite them), changes the old tables step by step, and runs schema.sql for everything new.
+#include "src/model/schema.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "embedded/model_sql.h"
+#include "src/model/checks.h"
+#include "src/model/store.h"
+
+namespace model {
+namespace {
+
+base::Status drop_views(Database& database) {
+  std::string drops;
+  {
+    ASSIGN_OR_RETURN(Statement views, database.prepare("SELECT format('DROP VIEW \"%w\";', name) FROM sqlite_schema WHERE type = 'view'"));
+    while (true) {
+      ASSIGN_OR_RETURN(const bool row, views.step());
+      if (!row) break;
+      drops += views.text(0);
+    }
+  }
+  return database.execute(drops);
+}
+
+base::Status run_migrations(Database& database, std::span<const Migration> steps, int64_t from, int64_t to) {
+  for (int64_t version = from; version < to; ++version) {
+    bool found = false;
+    for (const Migration& step : steps) {
+      if (step.from != version) continue;
+      RETURN_IF_ERROR(database.execute(step.sql));
+      found = true;
+    }
+    if (!found) {
+      return base::Error{
+          fmt::format("{}: schema {} is too old for this version of profile; replay again into a new file", database.path(), version)};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view schema() {
+  static_assert(embedded::kFiles[0].name == "schema");
+  return embedded::kFiles[0].text;
+}
+
+/// Version 1 is the first that was published.
+std::span<const Migration> migrations() { return {}; }
+
+base::Status prepare_schema(Database& database, std::string_view schema_sql, std::span<const Migration> steps, int64_t version) {
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::begin(database));
+  ASSIGN_OR_RETURN(const Identity identity, identify(database));  // again, now that nobody else can make it
+  ASSIGN_OR_RETURN(const int64_t found, database.integer("PRAGMA user_version"));
+  if (identity == Identity::ours && found == version) return {};
+  if (identity == Identity::ours) {
+    RETURN_IF_ERROR(drop_views(database));
+    RETURN_IF_ERROR(run_migrations(database, steps, found, version));
+  }
+  RETURN_IF_ERROR(database.execute(schema_sql));
+  RETURN_IF_ERROR(database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, version)));
+  return transaction.commit();
+}
+
+}  // namespace model

@@ -1,0 +1,81 @@
+// The reports are the files of sql/, embedded: the first comment line is the sentence that the help shows.
+#include <algorithm>
+#include <array>
+
+#include "embedded/report_sql.h"
+#include "src/base/text.h"
+#include "src/report/report.h"
+
+namespace report {
+namespace {
+
+constexpr std::string_view first_comment(std::string_view sql) {
+  const std::string_view line = sql.substr(0, sql.find('\n'));
+  return line.starts_with("-- ") ? line.substr(3) : std::string_view();
+}
+
+constexpr auto kReports = [] {
+  std::array<Report, std::size(embedded::kFiles)> table{};
+  for (size_t i = 0; i < table.size(); ++i) {
+    table[i] = {embedded::kFiles[i].name, first_comment(embedded::kFiles[i].text), embedded::kFiles[i].text};
+  }
+  return table;
+}();
+
+model::Cell integer(int64_t value) { return {model::Cell::Kind::integer, value, 0, {}}; }
+
+base::Result<int64_t> newest_run(const model::Reader& reader) {
+  ASSIGN_OR_RETURN(const model::Rows rows, reader.query("SELECT max(id) AS run FROM run"));
+  const model::Cell& cell = rows.rows.at(0).at(0);
+  if (cell.kind == model::Cell::Kind::null) return base::Error{"no run is stored; replay a program first: profile replay FILE"};
+  return cell.integer;
+}
+
+base::Status check_run(const model::Reader& reader, int64_t run) {
+  const model::Cell id = integer(run);
+  ASSIGN_OR_RETURN(const model::Rows rows, reader.query("SELECT 1 AS found FROM run WHERE id = ?1", std::span(&id, 1)));
+  if (!rows.rows.empty()) return {};
+  return base::Error{"there is no run " + std::to_string(run) + "; `profile list` shows what is stored", base::Exit::wrong_use};
+}
+
+int column_named(const model::Rows& rows, std::string_view name) {
+  const auto found = std::find(rows.columns.begin(), rows.columns.end(), name);
+  return found == rows.columns.end() ? -1 : static_cast<int>(found - rows.columns.begin());
+}
+
+/// A run that says `running` although its writer is gone was killed. SQL cannot know: the column `writer` is turned into the truth here.
+void resolve_writers(model::Rows& rows) {
+  const int status = column_named(rows, "status"), writer = column_named(rows, "writer");
+  if (status < 0 || writer < 0) return;
+  for (std::vector<model::Cell>& row : rows.rows) {
+    model::Cell& cell = row[static_cast<size_t>(status)];
+    if (cell.text == "running" && !model::writer_lives(row[static_cast<size_t>(writer)].text)) cell.text = "interrupted";
+    row.erase(row.begin() + writer);
+  }
+  rows.columns.erase(rows.columns.begin() + writer);
+}
+
+}  // namespace
+
+std::span<const Report> reports() { return kReports; }
+
+const Report* find(std::string_view name) {
+  const auto found = std::find_if(kReports.begin(), kReports.end(), [&](const Report& report) { return report.name == name; });
+  return found == kReports.end() ? nullptr : &*found;
+}
+
+base::Result<model::Rows> run(const model::Reader& reader, const Report& report, int64_t run) {
+  std::vector<model::Cell> parameters;
+  if (report.sql.find("?1") != std::string_view::npos) {
+    if (run == 0) {
+      ASSIGN_OR_RETURN(run, newest_run(reader));
+    }
+    RETURN_IF_ERROR(check_run(reader, run));
+    parameters.push_back(integer(run));
+  }
+  ASSIGN_OR_RETURN(model::Rows rows, reader.query(report.sql, parameters));
+  resolve_writers(rows);
+  return rows;
+}
+
+}  // namespace report

@@ -1,0 +1,23 @@
+-- The replays in this file.
+SELECT
+  r.id AS run,
+  m.name AS module,
+  d.name AS device,
+  d.threads AS threads,
+  r.status AS status,
+  r.writer AS writer,
+  strftime('%Y-%m-%d %H:%M:%S', r.started_unix_ns / 1000000000, 'unixepoch') AS started_utc,
+  (SELECT count(*) FROM pass p WHERE p.run = r.id) AS passes,
+  t.steps AS steps,
+  t.pass_ns AS pass_ns,
+  r.plan_ns AS plan_ns,
+  r.compile_ns AS compile_ns,
+  r.peak_bytes AS peak_bytes,
+  d.model AS machine,
+  s.path AS source
+FROM run r
+LEFT JOIN module m ON m.id = r.module
+LEFT JOIN source s ON s.id = m.source
+LEFT JOIN device d ON d.id = r.device
+LEFT JOIN run_time t ON t.run = r.id
+ORDER BY r.id;
