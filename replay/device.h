@@ -52,6 +52,5 @@ struct DeviceKind {
   std::string_view name, about;
   base::Result<std::unique_ptr<Device>> (*open)(const DeviceOptions&);
 };
-std::span<const DeviceKind> device_kinds();
 
 }  // namespace replay

@@ -1,0 +1,28 @@
+// profile import FILE… [-o DB]
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "src/cli/command.h"
+#include "src/cli/import_file.h"
+#include "src/cli/output.h"
+
+namespace cli {
+
+Action define_import(CLI::App& app) {
+  struct Options { std::vector<std::string> files; std::string database = "profile.db"; bool fresh = false; };
+  auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->files, "program dumps; - is stdin")->required();
+  app.add_option("-o,--output", options->database, "database; it is appended to")->capture_default_str();
+  app.add_flag("-f,--fresh", options->fresh, "replace an existing database");
+  return [options]() -> base::Result<base::Exit> {
+    ASSIGN_OR_RETURN(model::Store store, model::Store::open(options->database, options->fresh ? model::OpenMode::fresh : model::OpenMode::append));
+    for (const std::string& path : options->files) {
+      ASSIGN_OR_RETURN(const ImportedFile file, import_file(store, path));
+      RETURN_IF_ERROR(print_out(import_account(file.imported) + (file.ids.existed ? " (already in the database)\n" : "\n")));
+    }
+    return base::Exit::ok;
+  };
+}
+
+}  // namespace cli

@@ -1,0 +1,53 @@
+// Reads a program file and adds it to the store.
+#include "src/cli/import_file.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+
+#include "importers/importer.h"
+#include "src/base/file.h"
+#include "src/base/text.h"
+
+namespace cli {
+
+bool is_database(const std::string& path) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return false;
+  char head[16] = {};
+  const size_t got = std::fread(head, 1, sizeof head, file);
+  std::fclose(file);
+  return std::string_view(head, got) == kMagic;
+}
+
+base::Result<model::Imported> read_program(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, base::read_file(path));
+  return importers::import({path == "-" ? "<stdin>" : path, bytes});
+}
+
+base::Result<ImportedFile> import_file(model::Store& store, const std::string& path) {
+  ImportedFile file;
+  ASSIGN_OR_RETURN(file.imported, read_program(path));
+  ASSIGN_OR_RETURN(file.ids, store.add(file.imported));
+  return file;
+}
+
+std::string import_account(const model::Imported& imported) {
+  size_t computations = 0;
+  for (const ir::Module& module : imported.modules) computations += module.computations.size();
+  const model::Source& source = imported.source;
+  std::string text = fmt::format("{}: {}, {} module{}, {} computations; {} instructions read, {} kept, {} dropped", base::escaped(source.path), source.format,
+                                 imported.modules.size(), imported.modules.size() == 1 ? "" : "s", computations, source.read, source.kept, source.dropped);
+  std::map<std::string, int> counts;
+  for (const model::Note& note : imported.notes) ++counts[note.code];
+  const char* separator = "; notes: ";
+  for (const auto& [code, count] : counts) {
+    text += fmt::format("{}{} {}", separator, count, code);
+    separator = ", ";
+  }
+  return text;
+}
+
+}  // namespace cli

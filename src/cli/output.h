@@ -1,0 +1,24 @@
+// How commands print: format and width chosen once, results to stdout.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "src/base/result.h"
+#include "src/model/store.h"
+#include "src/report/report.h"
+
+namespace cli {
+
+/// Options that commands which print tables share.
+struct OutputOptions {
+  std::string format = "table";
+  void define(CLI::App& app);
+};
+
+report::Style style_of_stdout();
+/// Writes to stdout; a closed pipe ends quietly, a full disk is an Error.
+base::Status print_out(std::string_view text);
+base::Status print_rows(const model::Rows& rows, const OutputOptions& options);
+
+}  // namespace cli

@@ -1,0 +1,60 @@
+// Progress and interrupts.
+#include "src/cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "src/base/text.h"
+
+namespace cli {
+namespace {
+
+std::atomic<bool> g_stop{false};  // a signal handler can reach nothing else
+
+extern "C" void on_interrupt(int signal) {
+  g_stop = true;
+  std::signal(signal, SIG_DFL);
+}
+
+constexpr std::string_view kStages[] = {"warming up", "verifying", "measuring"};
+
+}  // namespace
+
+const std::atomic<bool>& stop_requested() { return g_stop; }
+
+void catch_interrupts() {
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+}
+
+ProgressLine::ProgressLine(Verbosity verbosity) : verbosity_(verbosity), terminal_(isatty(STDERR_FILENO) != 0) {}
+ProgressLine::~ProgressLine() { clear(); }
+
+void ProgressLine::show(const replay::Progress& progress) {
+  if (verbosity_ == Verbosity::quiet) return;
+  const auto now = Clock::now();
+  if (now - last_ < (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(30000))) return;
+  last_ = now;
+  const std::string_view stage = kStages[static_cast<size_t>(progress.stage)];
+  const std::string pass = progress.stage == replay::Progress::Stage::measure ? fmt::format(", pass {}", progress.pass + 1) : "";
+  const std::string left = progress.left_s > 0 ? fmt::format(", at most {} left", base::human_seconds(progress.left_s)) : "";
+  const std::string text = fmt::format("{}{}: step {} of {}{}", stage, pass, progress.step + 1, progress.steps, left);
+  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\x1b[K" : "", text, terminal_ ? "" : "\n");
+  std::fflush(stderr);
+  drawn_ = terminal_;
+}
+
+void ProgressLine::say(const std::string& text) {
+  if (verbosity_ == Verbosity::quiet) return;
+  clear();
+  fmt::print(stderr, "{}\n", text);
+}
+
+void ProgressLine::clear() {
+  if (drawn_) fmt::print(stderr, "\r\x1b[K");
+  drawn_ = false;
+}
+
+}  // namespace cli

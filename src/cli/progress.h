@@ -1,0 +1,34 @@
+// Progress on stderr: one line rewritten on a terminal, a line every 30 s elsewhere; and Ctrl-C.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+#include "replay/engine.h"
+
+namespace cli {
+
+/// Set by the first SIGINT or SIGTERM; the second one ends the process as usual.
+const std::atomic<bool>& stop_requested();
+void catch_interrupts();
+
+enum class Verbosity { quiet, normal, verbose };
+
+class ProgressLine {
+ public:
+  explicit ProgressLine(Verbosity verbosity);
+  ~ProgressLine();
+  void show(const replay::Progress& progress);
+  /// A line of its own: what happens next. Not shown when quiet.
+  void say(const std::string& text);
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Verbosity verbosity_;
+  bool terminal_, drawn_ = false;
+  Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace cli

@@ -1,0 +1,23 @@
+// profile query DB SQL
+#include <memory>
+
+#include "src/cli/command.h"
+#include "src/cli/output.h"
+
+namespace cli {
+
+Action define_query(CLI::App& app) {
+  struct Options { std::string database, sql; OutputOptions output; };
+  auto options = std::make_shared<Options>();
+  app.add_option("DB", options->database, "database")->required();
+  app.add_option("SQL", options->sql, "query; profile schema shows tables and views")->required();
+  options->output.define(app);
+  return [options]() -> base::Result<base::Exit> {
+    ASSIGN_OR_RETURN(const model::Reader reader, model::Reader::open(options->database));
+    ASSIGN_OR_RETURN(const model::Rows rows, reader.query(options->sql));
+    RETURN_IF_ERROR(print_rows(rows, options->output));
+    return base::Exit::ok;
+  };
+}
+
+}  // namespace cli

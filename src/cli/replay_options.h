@@ -1,0 +1,43 @@
+// Options of `profile replay`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replay/inputs.h"
+#include "replay/rounding.h"
+#include "src/base/result.h"
+#include "src/cli/output.h"
+#include "src/cli/progress.h"
+#include "src/model/records.h"
+
+namespace cli {
+
+struct ReplayOptions {
+  std::vector<std::string> files;       ///< programs, FILE=RECIPE, or databases
+  std::string database = "profile.db";
+  bool fresh = false;
+  std::string device = "auto";
+  std::string rounding;                 ///< "": border on cpu, each elsewhere
+  uint64_t seed = 1;
+  int repeats = 0, warm_up = 1, threads = 0, chain = 0;
+  double budget_s = 30, max_loss_percent = 100;
+  bool verify = false, list_steps = false, quiet = false, verbose = false;
+  std::string computation, instruction, module, steps, recipe, dump_folder;
+  std::vector<std::string> inputs;      ///< NAME=FILE.npy
+  OutputOptions output;
+  CLI::Option* seed_option = nullptr;
+
+  void define(CLI::App& app);
+  std::string device_name() const { return device == "auto" ? "cpu" : device; }
+  replay::Rounding rounding_mode() const;
+  Verbosity verbosity() const { return quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal; }
+  /// Recipes and captured arrays. `recipe_file` "" → --inputs.
+  base::Result<replay::InputOptions> input_options(const std::string& recipe_file) const;
+  /// Everything that was chosen, for the store.
+  std::vector<model::Setting> settings() const;
+};
+
+}  // namespace cli

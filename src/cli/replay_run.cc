@@ -1,0 +1,255 @@
+// The way of one module through plan, device and store. The run's row is committed before anything slow starts; passes are committed as they end.
+#include "src/cli/replay_run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <regex>
+
+#include "replay/device/devices.h"
+#include "replay/engine.h"
+#include "replay/measure/criterion.h"
+#include "src/base/text.h"
+#include "src/cli/output.h"
+#include "src/cli/step_records.h"
+#include "src/ir/builder.h"
+#include "src/stats/stats.h"
+
+namespace cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int64_t since_ns(Clock::time_point begin) { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count(); }
+
+/// Saves passes and shows progress.
+class Recorder : public replay::Observer {
+ public:
+  Recorder(model::Store& store, int64_t run, ProgressLine& line) : store_(store), run_(run), line_(line) {}
+  void progress(const replay::Progress& progress) override { line_.show(progress); }
+  base::Status keep(const model::Pass& pass, std::span<const model::Sample> samples) override { return store_.add(run_, pass, samples); }
+
+ private:
+  model::Store& store_;
+  int64_t run_;
+  ProgressLine& line_;
+};
+
+base::Error no_such(const ir::Module& module, std::string_view what, const std::string& name, std::span<const std::string_view> names) {
+  const std::string_view near = base::nearest(name, names);
+  const std::string hint = near.empty() ? "profile replay --list-steps shows the steps" : fmt::format("did you mean '{}'?", near);
+  return {fmt::format("{}: no {} '{}'; {}", base::escaped(module.text(module.name)), what, base::escaped(name), hint), base::Exit::wrong_use};
+}
+
+std::string without_percent(const std::string& name) { return name.starts_with("%") ? name.substr(1) : name; }
+
+base::Result<ir::Module> cut_computation(const ir::Module& module, const std::string& name) {
+  const ir::CompId comp = module.find_computation(name);
+  if (comp >= 0) return ir::extract_computation(module, comp);
+  std::vector<std::string_view> names;
+  for (const ir::Computation& c : module.computations) names.push_back(module.text(c.name));
+  return no_such(module, "computation", name, names);
+}
+
+base::Result<ir::Module> cut_instruction(const ir::Module& module, const std::string& name) {
+  std::vector<std::string_view> names;
+  std::vector<ir::CompId> comps{module.entry};  // the entry's instructions first
+  for (ir::CompId c = 0; c < static_cast<ir::CompId>(module.computations.size()); ++c) {
+    if (c != module.entry) comps.push_back(c);
+  }
+  for (const ir::CompId comp : comps) {
+    const auto& instrs = module.comp(comp).instrs;
+    for (size_t i = 0; i < instrs.size(); ++i) {
+      if (module.name_of(instrs[i]) == without_percent(name)) return ir::extract_instruction(module, {comp, static_cast<ir::InstrId>(i)});
+      names.push_back(module.name_of(instrs[i]));
+    }
+  }
+  return no_such(module, "instruction", name, names);
+}
+
+/// The module that runs: the whole one, or a part cut out of it.
+base::Result<ir::Module> selected(const ir::Module& module, const ReplayOptions& options) {
+  if (!options.computation.empty()) return cut_computation(module, options.computation);
+  if (!options.instruction.empty()) return cut_instruction(module, options.instruction);
+  return module;
+}
+
+base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOptions& options, const replay::Device& device) {
+  replay::PlanOptions plan;
+  plan.rounding = options.rounding_mode();
+  plan.target = device.target();
+  plan.device_class = options.device_name();
+  plan.reference_only = device.evaluates();
+  return replay::make_plan(module, plan);
+}
+
+base::Result<std::vector<bool>> timed_steps(const replay::Plan& plan, const std::string& pattern) {
+  std::vector<bool> timed;
+  if (pattern.empty()) return timed;
+  try {
+    const std::regex expression(pattern);
+    for (const replay::Step* step : plan.steps) timed.push_back(std::regex_search(step->name, expression));
+  } catch (const std::regex_error& error) {
+    return base::Error{fmt::format("--steps {}: {}", base::escaped(pattern), error.what()), base::Exit::wrong_use};
+  }
+  if (std::find(timed.begin(), timed.end(), true) == timed.end()) return base::Error{fmt::format("--steps {}: matches no step; see --list-steps", base::escaped(pattern)), base::Exit::wrong_use};
+  return timed;
+}
+
+std::unique_ptr<measure::Criterion> criterion_for(const ReplayOptions& options) {
+  if (options.chain > 0) return measure::exactly(options.chain);
+  if (options.repeats > 0) return measure::exactly(options.repeats);
+  measure::StableOptions stable;
+  stable.budget_s = options.budget_s;
+  return measure::until_stable(stable);
+}
+
+double skipped_share(const replay::Plan& plan) {
+  if (plan.steps.empty()) return 0;
+  const auto skipped = std::count_if(plan.steps.begin(), plan.steps.end(), [](const replay::Step* s) { return s->cls == replay::Class::skip; });
+  return static_cast<double>(skipped) / static_cast<double>(plan.steps.size());
+}
+
+void warn_of_skips(const replay::Plan& plan, ProgressLine& line) {
+  int shown = 0, skipped = 0;
+  for (const replay::Step* step : plan.steps) {
+    if (step->cls != replay::Class::skip) continue;
+    ++skipped;
+    if (++shown <= 5) line.say(fmt::format("skipped {}: {}", base::escaped(step->name), step->why));
+  }
+  if (skipped > 5) line.say(fmt::format("… and {} more skipped steps: profile report coverage", skipped - 5));
+}
+
+/// One run in the making.
+class Session {
+ public:
+  Session(const Subject& subject, const ReplayOptions& options, model::Store& store, ProgressLine& line)
+      : subject_(subject), options_(options), store_(store), line_(line) {}
+
+  base::Result<RunResult> run() {
+    ASSIGN_OR_RETURN(module_, selected(*subject_.module, options_));
+    replay::DeviceOptions device_options;
+    device_options.threads = options_.threads;
+    ASSIGN_OR_RETURN(device_, replay::open_device(options_.device_name(), device_options));
+    RETURN_IF_ERROR(begin());
+    const base::Status done = work();
+    if (done.ok()) return result_;
+    RETURN_IF_ERROR(store_.finish(result_.run, model::RunStatus::failed, {}));
+    return done.error();
+  }
+
+ private:
+  base::Status begin() {
+    record_.module = subject_.row;
+    record_.device = device_->describe();
+    record_.options = options_.settings();
+    record_.started_unix_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    ASSIGN_OR_RETURN(result_.run, store_.begin(record_));
+    return {};
+  }
+
+  base::Status work() {
+    RETURN_IF_ERROR(prepare());
+    RETURN_IF_ERROR(measure());
+    if (!options_.dump_folder.empty()) RETURN_IF_ERROR(replay::dump_outputs(*plan_, *device_, options_.dump_folder));
+    return {};
+  }
+
+  base::Status prepare() {
+    const auto planning = Clock::now();
+    ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module_, options_, *device_));
+    plan_.emplace(std::move(plan));
+    record_.plan_ns = since_ns(planning);
+    warn_of_skips(*plan_, line_);
+    result_.skipped_share = skipped_share(*plan_);
+    ASSIGN_OR_RETURN(timed_, timed_steps(*plan_, options_.steps));
+    if (options_.verify && !device_->keeps_values()) return base::Error{"--verify: this device computes no values; choose another --device", base::Exit::wrong_use};
+    const auto compiling = Clock::now();
+    RETURN_IF_ERROR(device_->prepare(*plan_));
+    record_.compile_ns = since_ns(compiling);
+    ASSIGN_OR_RETURN(const replay::InputOptions inputs, options_.input_options(subject_.recipe_file));
+    ASSIGN_OR_RETURN(const std::vector<model::Setting> filled, replay::load_inputs(*plan_, *device_, inputs));
+    record_.options.push_back({"seed", std::to_string(inputs.recipes.seed)});
+    record_.options.insert(record_.options.end(), filled.begin(), filled.end());
+    return describe_plan();
+  }
+
+  base::Status describe_plan() {
+    record_.kernels = device_->kernels();
+    record_.steps = step_records(*plan_, *device_, subject_);
+    record_.buffers = buffer_records(*plan_);
+    record_.arena_bytes = plan_->arena_bytes;
+    record_.peak_bytes = plan_->arena_bytes + plan_->parameter_bytes;
+    if (!plan_->steps.empty()) record_.peak_step = plan_->steps[static_cast<size_t>(plan_->peak_step)]->name;
+    return store_.describe(result_.run, record_);
+  }
+
+  base::Status measure() {
+    replay::EngineOptions engine_options;
+    engine_options.warm_up = options_.warm_up;
+    engine_options.verify = options_.verify;
+    engine_options.chain = options_.chain > 0;
+    engine_options.repeat_short = options_.chain == 0;
+    engine_options.seed = options_.seed;
+    engine_options.timed = timed_;
+    RETURN_IF_ERROR(device_->measure_ceilings(record_.device));
+    replay::Engine engine(*plan_, *device_, engine_options, stop_requested());
+    Recorder recorder(store_, result_.run, line_);
+    const auto criterion = criterion_for(options_);
+    ASSIGN_OR_RETURN(const replay::Outcome outcome, engine.run(*criterion, recorder));
+    line_.clear();
+    add_verdicts(record_.steps, outcome);
+    RETURN_IF_ERROR(store_.describe(result_.run, record_));
+    RETURN_IF_ERROR(store_.finish(result_.run, outcome.status, step_stats(outcome)));
+    result_.status = outcome.status;
+    result_.passes = outcome.passes;
+    if (!outcome.pass_seconds.empty()) result_.pass_seconds = stats::median(outcome.pass_seconds);
+    if (outcome.failed_step >= 0) result_.failure = outcome.verdicts[static_cast<size_t>(outcome.failed_step)].place;
+    return {};
+  }
+
+  const Subject& subject_;
+  const ReplayOptions& options_;
+  model::Store& store_;
+  ProgressLine& line_;
+  ir::Module module_;
+  std::unique_ptr<replay::Device> device_;
+  std::optional<replay::Plan> plan_;
+  std::vector<bool> timed_;
+  model::Run record_;
+  RunResult result_;
+};
+
+}  // namespace
+
+base::Result<RunResult> replay_module(const Subject& subject, const ReplayOptions& options, model::Store& store, ProgressLine& progress) {
+  return Session(subject, options, store, progress).run();
+}
+
+base::Status list_steps(const Subject& subject, const ReplayOptions& options) {
+  ASSIGN_OR_RETURN(const ir::Module module, selected(*subject.module, options));
+  replay::DeviceOptions device_options;
+  device_options.threads = options.threads;
+  ASSIGN_OR_RETURN(const auto device, replay::open_device(options.device_name(), device_options));
+  ASSIGN_OR_RETURN(const replay::Plan plan, plan_for(module, options, *device));
+  model::Rows rows;
+  rows.columns = {"step", "name", "op", "class", "shape", "why"};
+  const auto text = [](std::string_view value) {
+    model::Cell cell;
+    cell.kind = model::Cell::Kind::text;
+    cell.text = value;
+    return cell;
+  };
+  for (const replay::Step* step : plan.steps) {
+    const ir::Instr& instr = module.instr(step->instr.comp, step->instr.instr);
+    model::Cell id;
+    id.kind = model::Cell::Kind::integer;
+    id.integer = step->id;
+    rows.rows.push_back({id, text(step->name), text(ir::text(instr.op)), text(replay::text(step->cls)), text(ir::print(module.shape(instr))), text(step->why)});
+  }
+  return print_rows(rows, options.output);
+}
+
+}  // namespace cli
