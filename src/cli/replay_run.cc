@@ -47,7 +47,10 @@ std::string without_percent(const std::string& name) { return name.starts_with("
 
 base::Result<ir::Module> cut_computation(const ir::Module& module, const std::string& name) {
   const ir::CompId comp = module.find_computation(name);
-  if (comp >= 0) return ir::extract_computation(module, comp);
+  if (comp >= 0) {
+    auto fusion = ir::extract_fusion(module, comp);
+    return fusion ? *std::move(fusion) : ir::extract_computation(module, comp);
+  }
   std::vector<std::string_view> names;
   for (const ir::Computation& c : module.computations) names.push_back(module.text(c.name));
   return no_such(module, "computation", name, names);

@@ -84,6 +84,30 @@ Module extract_computation(const Module& module, CompId comp) {
   return copy.finish(entry);
 }
 
+std::optional<Module> extract_fusion(const Module& module, CompId comp) {
+  const Instr* caller = nullptr;
+  for (const Computation& computation : module.computations) {
+    for (const Instr& instr : computation.instrs) {
+      if (caller == nullptr && instr.op == Op::fusion && instr.calls == std::vector<CompId>{comp}) caller = &instr;
+    }
+  }
+  if (caller == nullptr) return std::nullopt;
+  Copy copy(module);
+  Computation entry;
+  entry.name = copy.intern(fmt::format("{}.alone", module.text(module.comp(comp).name)));
+  Instr root = copy.instruction(*caller);
+  root.operands.clear();
+  std::erase_if(root.attrs, [key = copy.intern("control-predecessors")](const Attr& attr) { return attr.key == key; });
+  for (const InstrId id : module.comp(comp).parameters) {
+    root.operands.push_back(static_cast<InstrId>(entry.instrs.size()));
+    entry.parameters.push_back(static_cast<InstrId>(entry.instrs.size()));
+    entry.instrs.push_back(copy.parameter(module.instr(comp, id), static_cast<int64_t>(entry.instrs.size())));
+  }
+  entry.root = static_cast<InstrId>(entry.instrs.size());
+  entry.instrs.push_back(std::move(root));
+  return copy.finish(std::move(entry));
+}
+
 Module extract_instruction(const Module& module, InstrRef ref) {
   const Computation& source = module.comp(ref.comp);
   const Instr& instr = module.instr(ref.comp, ref.instr);
