@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "fmt/format.h"
+#include <fmt/format.h>
 #include "replay/inputs.h"
 #include "src/ir/attr.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "fmt/format.h"
+#include <fmt/format.h>
 #include "replay/tensor.h"
 #include "src/base/file.h"
 #include "src/base/text.h"

@@ -3,8 +3,8 @@
 #include <limits>
 #include <optional>
 
-#include "fmt/format.h"
-#include "nlohmann/json.hpp"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include "replay/inputs.h"
 
 namespace replay {
