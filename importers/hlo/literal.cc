@@ -190,18 +190,34 @@ std::optional<ir::Literal> Parser::parse_literal(const ir::Shape& shape, int dep
     return literal;
   }
   if (!shape.is_array()) return literal;
-  const int64_t count = ir::elements(shape);
-  if (count > static_cast<int64_t>(lexer_.text().size() - lexer_.at())) {
-    return fail(lexer_.at(), "too few elements for the shape"), std::nullopt;
-  }
-  literal.data.reserve(static_cast<size_t>(count * ir::bytes(shape.type)));
   LiteralReader reader(lexer_);
-  const bool ok = shape.dims.empty() ? reader.element(literal, shape.type) : reader.level(literal, shape, 0);
-  if (!ok)
-    return fail(lexer_.at(),
-                fmt::format("{} of {}, got {}", reader.element_error(), ir::print(shape, ir::LayoutPrint::without), lexer_.found())),
-           std::nullopt;
-  return literal;
+  const bool ok = lone_number(shape) ? parse_lone_number(literal, shape, reader) : parse_elements(literal, shape, reader);
+  if (ok) return literal;
+  return fail(lexer_.at(),
+              fmt::format("{} of {}, got {}", reader.element_error(), ir::print(shape, ir::LayoutPrint::without), lexer_.found())),
+         std::nullopt;
+}
+
+bool Parser::parse_elements(ir::Literal& literal, const ir::Shape& shape, LiteralReader& reader) {
+  const int64_t count = ir::elements(shape);
+  if (count > static_cast<int64_t>(lexer_.text().size() - lexer_.at())) return fail(lexer_.at(), "too few elements for the shape");
+  literal.data.reserve(static_cast<size_t>(count * ir::bytes(shape.type)));
+  return shape.dims.empty() ? reader.element(literal, shape.type) : reader.level(literal, shape, 0);
+}
+
+/// `f32[5] constant(3)`, in texts that people write.
+bool Parser::lone_number(const ir::Shape& shape) { return !shape.dims.empty() && lexer_.peek() != '{' && ir::elements(shape) > 0; }
+
+/// XLA reads one number for a whole array as the first element and zeros; so do we, and say it. The memory is bounded by the text's size.
+bool Parser::parse_lone_number(ir::Literal& literal, const ir::Shape& shape, LiteralReader& reader) {
+  const size_t place = lexer_.at();
+  if (!reader.element(literal, shape.type)) return false;
+  const int64_t bytes = ir::bytes(shape);
+  fill_budget_ -= bytes;
+  if (fill_budget_ < 0) return fail(place, "one number for a large array; write its elements, or {...}");
+  literal.data.resize(static_cast<size_t>(bytes));
+  note(place, "lone-number", "one number for a whole array is its first element; the others are 0, as XLA reads it");
+  return true;
 }
 
 }  // namespace importers::hlo

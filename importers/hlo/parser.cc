@@ -60,6 +60,7 @@ bool Parser::parse_header() {
   const std::string_view name = lexer_.name();
   if (name.empty()) return expected("the module's name");
   module_.name = module_.strings.intern(name);
+  if (lexer_.raw() == ':') lexer_.take(':');  // of 2017
   while (lexer_.take(',')) {
     lexer_.skip();
     const size_t place = lexer_.at();

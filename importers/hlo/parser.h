@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "importers/hlo/lexer.h"
+#include "importers/hlo/literal.h"
 #include "src/base/result.h"
 #include "src/ir/infer.h"
 #include "src/ir/module.h"
@@ -19,7 +20,7 @@ namespace importers::hlo {
 
 inline constexpr int kMaxDepth = 200;                   ///< of nested shapes, literals, instructions, bodies
 inline constexpr int kMaxCallDepth = 256;               ///< of computations that call computations
-inline constexpr int64_t kMaxBytes = int64_t{1} << 56;  ///< of one array
+inline constexpr int64_t kMaxBytes = int64_t{1} << 62;  ///< of one array
 inline constexpr size_t kMaxText = size_t{1} << 31;     ///< offsets are 32 bits
 
 /// A note with the offset of its place; lines are counted at the end, once.
@@ -93,6 +94,9 @@ class Parser {
 
   // literal.cc
   std::optional<ir::Literal> parse_literal(const ir::Shape& shape, int depth);
+  bool parse_elements(ir::Literal& literal, const ir::Shape& shape, LiteralReader& reader);
+  bool lone_number(const ir::Shape& shape);
+  bool parse_lone_number(ir::Literal& literal, const ir::Shape& shape, LiteralReader& reader);
 
   // resolve.cc
   std::optional<ir::CompId> finish(Scope scope, ir::StringId name, size_t offset);
@@ -126,6 +130,7 @@ class Parser {
   std::vector<PlacedNote> notes_;
   std::optional<base::Error> error_;
   int depth_ = 0;
+  int64_t fill_budget_ = int64_t{64} << 20;  ///< bytes of constants that the text does not spell out
   ir::CompId entry_ = -1;
   bool single_ = false;         ///< the text is one instruction: unknown operands become parameters
   bool omitted_shape_ = false;  ///< some result shape is to be inferred
@@ -140,6 +145,6 @@ class Parser {
   std::string value_;  ///< reused by parse_value
 };
 
-inline constexpr auto kNoShape = static_cast<ir::ShapeId>(0xffffffff);
+using ir::kNoShape;
 
 }  // namespace importers::hlo

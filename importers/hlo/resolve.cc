@@ -320,11 +320,11 @@ bool Parser::infer_shapes() {
     for (size_t i = 0; omitted_shape_ && i < comp.instrs.size(); ++i) {
       ir::Instr& instr = module_.computations[c].instrs[i];
       if (instr.shape != kNoShape) continue;
-      const auto shape = ir::infer_shape(module_, comp, instr);
-      if (!shape.ok())
-        return fail(instr.offset,
-                    fmt::format("'{}' has no shape and it cannot be inferred: {}", module_.text(instr.name), shape.error().message));
-      instr.shape = module_.intern(*shape);
+      const ir::Inferred inferred = ir::infer_shape(module_, comp, instr);
+      const std::string_view why = inferred.how == ir::Inferred::written ? "write it" : inferred.what;
+      if (inferred.how != ir::Inferred::follows)
+        return fail(instr.offset, fmt::format("the shape of '{}' cannot be inferred: {}", module_.text(instr.name), why));
+      instr.shape = module_.intern(inferred.shape);
     }
     const ir::Shape& result = module_.shape(comp.instrs[static_cast<size_t>(comp.root)]);
     if (declared_[c] && !ir::same_dims(*declared_[c], result)) {

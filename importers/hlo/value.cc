@@ -78,7 +78,7 @@ bool Parser::at_shape() {
   const size_t begin = lexer_.at();
   if (lexer_.peek() == '(') return true;
   const std::string_view word = lexer_.word();
-  const bool yes = (lexer_.raw() == '[' && ir::find_type(word)) || (word == "b" && lexer_.raw() == '(');
+  const bool yes = (word == "b" && lexer_.raw() == '(') || (ir::find_type(word) && lexer_.peek() == '[');
   lexer_.move_to(begin);
   return yes;
 }
@@ -238,7 +238,9 @@ std::optional<std::string_view> Parser::parse_value(std::string_view key) {
       const size_t before = lexer_.at();
       const char next = lexer_.peek();
       if (lexer_.at() == before) return expected("a value"), std::nullopt;  // a lone '/'
-      const bool goes_on = next == '{' || next == '[' || next == '(' || (next == '<' && lexer_.raw(1) == '=') || value_.ends_with("<=");
+      const bool literal = key == "literal" && (value_.ends_with(']') || value_.ends_with('}')) && next != '%';
+      const bool goes_on =
+          literal || next == '{' || next == '[' || next == '(' || (next == '<' && lexer_.raw(1) == '=') || value_.ends_with("<=");
       if (!goes_on) break;
       if (!value_.empty() && keeps_space(value_.back(), next)) value_ += ' ';
     } else {

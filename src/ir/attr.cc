@@ -180,7 +180,8 @@ base::Result<std::vector<WindowDim>> attr_window(const Module& module, const Ins
   scan.take('{');
   while (!scan.take('}')) {
     const std::string_view key = scan.word();
-    if (key.empty() || !scan.take('=') || !set_window_item(scan, key, window)) return broken("window", text, "{size=3x3 stride=2x2 pad=0_1x0_1}");
+    if (key.empty() || !scan.take('=') || !set_window_item(scan, key, window))
+      return broken("window", text, "{size=3x3 stride=2x2 pad=0_1x0_1}");
     if (!scan.take(' ')) scan.take(',');
   }
   if (!std::ranges::all_of(window, is_sound)) return base::Error{fmt::format("window={}: sizes are ≥ 0, strides and dilations ≥ 1", text)};
@@ -236,8 +237,9 @@ DotDims attr_dot_dims(const Module& module, const Instr& instr) {
 }
 
 base::Result<Compare> attr_compare(const Module& module, const Instr& instr) {
-  static constexpr std::pair<std::string_view, Direction> kDirections[] = {{"EQ", Direction::EQ}, {"NE", Direction::NE}, {"GE", Direction::GE},
-                                                                           {"GT", Direction::GT}, {"LE", Direction::LE}, {"LT", Direction::LT}};
+  static constexpr std::pair<std::string_view, Direction> kDirections[] = {{"EQ", Direction::EQ}, {"NE", Direction::NE},
+                                                                           {"GE", Direction::GE}, {"GT", Direction::GT},
+                                                                           {"LE", Direction::LE}, {"LT", Direction::LT}};
   const std::string_view text = attr_text(module, instr, "direction").value_or("");
   const auto it = std::ranges::find(kDirections, text, &std::pair<std::string_view, Direction>::first);
   if (it == std::end(kDirections)) return broken("direction", text, "EQ, NE, GE, GT, LE or LT");

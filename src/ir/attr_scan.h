@@ -26,7 +26,9 @@ struct AttrScan {
   /// Letters, '_' and '-'.
   std::string_view word() {
     size_t n = 0;
-    while (n < rest.size() && (rest[n] == '_' || rest[n] == '-' || (rest[n] >= 'a' && rest[n] <= 'z') || (rest[n] >= 'A' && rest[n] <= 'Z'))) ++n;
+    while (n < rest.size() &&
+           (rest[n] == '_' || rest[n] == '-' || (rest[n] >= 'a' && rest[n] <= 'z') || (rest[n] >= 'A' && rest[n] <= 'Z')))
+      ++n;
     const std::string_view word = rest.substr(0, n);
     rest.remove_prefix(n);
     return word;

@@ -55,7 +55,9 @@ bool is_gemm_call(const Module& module, const Instr& instr) {
 
 base::Result<GemmConfig> gemm_config(const Module& module, const Instr& instr) {
   const json parsed = json::parse(attr_string(module, instr, "backend_config"), nullptr, false);
-  const auto fail = [&](std::string_view why) { return base::Error{fmt::format("backend_config of '{}': {}", module.name_of(instr), why)}; };
+  const auto fail = [&](std::string_view why) {
+    return base::Error{fmt::format("backend_config of '{}': {}", module.name_of(instr), why)};
+  };
   if (!parsed.is_object()) return fail("expected a JSON object with dot_dimension_numbers");
   const auto nested = parsed.find("gemm_backend_config");
   const json& config = nested != parsed.end() && nested->is_object() ? *nested : parsed;

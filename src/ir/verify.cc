@@ -1,6 +1,81 @@
+// Is a module well formed: ids point where they should, and every shape follows from operands and attributes as infer.cc says.
 #include "src/ir/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/ir/infer.h"
+
 namespace ir {
-std::vector<Finding> verify(const Module& module) {
-  return module.computations.empty() ? std::vector<Finding>{{{0, 0}, "a module needs a computation"}} : std::vector<Finding>{};
-}
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(const Module& module) : module_(module) {}
+
+  std::vector<Finding> run() {
+    const auto count = static_cast<CompId>(module_.computations.size());
+    if (module_.entry < 0 || module_.entry >= count) return {{{0, 0}, "the module has no entry computation"}};
+    for (CompId c = 0; c < count; ++c) {
+      if (!check_ids(c)) return std::move(findings_);  // shapes cannot be looked at
+    }
+    for (CompId c = 0; c < count; ++c) {
+      for (size_t i = 0; i < module_.comp(c).instrs.size(); ++i) check_shape({c, static_cast<InstrId>(i)});
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  bool found(InstrRef at, std::string what) {
+    findings_.push_back({at, std::move(what)});
+    return false;
+  }
+
+  bool check_ids(CompId c) {
+    const Computation& comp = module_.comp(c);
+    const auto count = static_cast<InstrId>(comp.instrs.size());
+    const auto is_instr = [count](InstrId id) { return id >= 0 && id < count; };
+    if (!is_instr(comp.root)) return found({c, 0}, fmt::format("computation '{}' has no root", module_.text(comp.name)));
+    for (InstrId i = 0; i < count; ++i) {
+      const Instr& instr = module_.instr(c, i);
+      const auto is_before = [i](InstrId id) { return id >= 0 && id < i; };
+      const auto is_callee = [c](CompId id) { return id >= 0 && id < c; };
+      if (!std::ranges::all_of(instr.operands, is_before))
+        return found({c, i}, fmt::format("an operand of '{}' does not stand before it", module_.name_of(instr)));
+      if (!std::ranges::all_of(instr.calls, is_callee))
+        return found({c, i}, fmt::format("a computation that '{}' calls does not stand before its own", module_.name_of(instr)));
+    }
+    for (const InstrId id : comp.parameters) {
+      if (!is_instr(id) || module_.instr(c, id).op != Op::parameter)
+        return found({c, 0}, fmt::format("a parameter of '{}' is missing", module_.text(comp.name)));
+    }
+    return true;
+  }
+
+  void check_shape(InstrRef at) {
+    const Instr& instr = module_.instr(at.comp, at.instr);
+    const Inferred inferred = infer_shape(module_, module_.comp(at.comp), instr);
+    if (inferred.how == Inferred::broken) found(at, fmt::format("'{}': {}", module_.name_of(instr), inferred.what));
+    if (inferred.how != Inferred::follows) return;
+    const Shape& declared = module_.shape(instr);
+    const bool ok = keeps_precision(instr.op) ? fits(declared, inferred.shape) : fits_but_for_precision(declared, inferred.shape);
+    if (ok) return;
+    found(at, fmt::format("'{}' is declared {}, {} of its operands gives {}", module_.name_of(instr), print(declared, LayoutPrint::without),
+                          text(instr.op), print(inferred.shape, LayoutPrint::without)));
+  }
+
+  /// Where a result of another precision than the operands' is an error. Compilers write wider results of products and reductions.
+  static bool keeps_precision(Op op) {
+    return is_elementwise(op) || info(op).cls == OpClass::move || op == Op::tuple || op == Op::get_tuple_element;
+  }
+
+  const Module& module_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> verify(const Module& module) { return Verifier(module).run(); }
+
 }  // namespace ir

@@ -49,9 +49,12 @@ TEST(Corpus, WhatXlaAcceptsImports) {
       count.round_trips += same;
       if (!same) list << "ROUND TRIP " << file << '\n';
     }
-    if (accepted) count.imported += imported.ok();
-    else if (imported.ok()) ++count.only_here, list << "ONLY HERE " << file << ": " << verdict << '\n';
-    else ++count.refused_by_both;
+    if (accepted)
+      count.imported += imported.ok();
+    else if (imported.ok())
+      ++count.only_here, list << "ONLY HERE " << file << ": " << verdict << '\n';
+    else
+      ++count.refused_by_both;
     if (accepted && !imported.ok()) list << imported.error().message << '\n';
   }
   RecordProperty("accepted", count.accepted);

@@ -1,0 +1,183 @@
+// Shapes of products, reductions and windows.
+#include <algorithm>
+
+#include "src/ir/infer_rules.h"
+
+namespace ir::rules {
+namespace {
+
+bool contains(const std::vector<int64_t>& values, int64_t value) { return std::ranges::find(values, value) != values.end(); }
+
+/// Dimensions of `shape` in neither list.
+std::vector<int64_t> free_sizes(const Shape& shape, const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < shape.dims.size(); ++i) {
+    if (!contains(a, static_cast<int64_t>(i)) && !contains(b, static_cast<int64_t>(i))) sizes.push_back(shape.dims[i]);
+  }
+  return sizes;
+}
+
+bool same_sizes_at(const Shape& a, const std::vector<int64_t>& a_dims, const Shape& b, const std::vector<int64_t>& b_dims) {
+  return std::ranges::equal(a_dims, b_dims, [&](int64_t i, int64_t k) {
+    const int64_t x = a.dims[static_cast<size_t>(i)], y = b.dims[static_cast<size_t>(k)];
+    return x == y || x < 0 || y < 0;
+  });
+}
+
+/// [batch…, lhs free…, rhs free…]; the type may be written wider than the operands'.
+Inferred dot(const In& in) {
+  if (in.count() < 2) return broken("dot takes two operands, got {}", in.count());
+  const Shape &lhs = in.operand(0), &rhs = in.operand(1);
+  const DotDims d = attr_dot_dims(in.module, in.instr);
+  std::vector<int64_t> left = d.lhs_batch, right = d.rhs_batch;
+  left.insert(left.end(), d.lhs_contracting.begin(), d.lhs_contracting.end());
+  right.insert(right.end(), d.rhs_contracting.begin(), d.rhs_contracting.end());
+  if (!are_dims(left, lhs.rank()) || !are_dims(right, rhs.rank()))
+    return broken("dot: batch and contracting dimensions are distinct dimensions of {} and {}", show(lhs), show(rhs));
+  const bool sparse = in.count() > 2;  // a packed operand has fewer elements
+  if (!same_sizes_at(lhs, d.lhs_batch, rhs, d.rhs_batch) || (!sparse && !same_sizes_at(lhs, d.lhs_contracting, rhs, d.rhs_contracting))) {
+    return broken("dot: batch and contracting dimensions of {} and {} differ in size", show(lhs), show(rhs));
+  }
+  std::vector<int64_t> dims;
+  for (const int64_t dim : d.lhs_batch) dims.push_back(lhs.dims[static_cast<size_t>(dim)]);
+  for (const auto& sizes : {free_sizes(lhs, d.lhs_batch, d.lhs_contracting), free_sizes(rhs, d.rhs_batch, d.rhs_contracting)}) {
+    dims.insert(dims.end(), sizes.begin(), sizes.end());
+  }
+  return follows(array_shape(in.declared() != nullptr ? in.declared()->type : lhs.type, dims));
+}
+
+Inferred convolution(const In& in) {
+  if (in.count() < 2) return broken("convolution takes two operands, got {}", in.count());
+  const Shape &lhs = in.operand(0), &rhs = in.operand(1);
+  const auto labels = attr_conv_dims(in.module, in.instr);
+  const auto window = attr_window(in.module, in.instr);
+  if (!labels.ok() || !window.ok()) return broken("{}", labels.ok() ? window.error().message : labels.error().message);
+  const auto rank = static_cast<int64_t>(labels->in_spatial.size()) + 2;
+  const bool plain = lhs.rank() == rank && rhs.rank() == rank;
+  if (!plain) return as_written();  // `?` labels: dimensions without a role
+  if (window->size() != labels->in_spatial.size())
+    return broken("convolution: the window has {} dimensions, dim_labels {}", window->size(), labels->in_spatial.size());
+  const int64_t groups = attr_int(in.module, in.instr, "feature_group_count").value_or(1),
+                batch_groups = attr_int(in.module, in.instr, "batch_group_count").value_or(1);
+  const auto at = [](const Shape& s, int64_t dim) { return s.dims[static_cast<size_t>(dim)]; };
+  if (groups <= 0 || batch_groups <= 0) return broken("convolution: group counts are positive");
+  const int64_t in_features = at(lhs, labels->in_feature), kernel_in = at(rhs, labels->kernel_in);
+  if (in_features >= 0 && kernel_in >= 0 && multiply(kernel_in, groups) != in_features) {
+    return broken("convolution: {} input features are not {} groups of {}", in_features, groups, kernel_in);
+  }
+  std::vector<int64_t> dims(static_cast<size_t>(rank));
+  dims[static_cast<size_t>(labels->out_batch)] = at(lhs, labels->in_batch) < 0 ? -1 : at(lhs, labels->in_batch) / batch_groups;
+  dims[static_cast<size_t>(labels->out_feature)] = at(rhs, labels->kernel_out);
+  for (size_t i = 0; i < window->size(); ++i) {
+    const int64_t size = at(lhs, labels->in_spatial[i]);
+    if (at(rhs, labels->kernel_spatial[i]) != (*window)[i].size)
+      return broken("convolution: the window's size {} is not the kernel's in {}", (*window)[i].size, show(rhs));
+    dims[static_cast<size_t>(labels->out_spatial[i])] = size < 0 ? -1 : windowed(size, (*window)[i]);
+  }
+  return follows(array_shape(in.declared() != nullptr ? in.declared()->type : lhs.type, dims));
+}
+
+/// Results of a reduction: the types are the reducer's.
+Inferred reduced(const In& in, const std::vector<int64_t>& dims, size_t arrays) {
+  const Shape* reducer = in.result_of("to_apply");
+  std::vector<Shape> results;
+  for (size_t i = 0; i < arrays; ++i) {
+    Type type = in.operand(arrays + i).type;
+    if (reducer != nullptr && !reducer->is_tuple() && arrays == 1) type = reducer->type;
+    if (reducer != nullptr && reducer->is_tuple() && reducer->elements.size() == arrays) type = reducer->elements[i].type;
+    results.push_back(array_shape(type, dims));
+  }
+  const bool one = arrays == 1 && (reducer == nullptr || !reducer->is_tuple());
+  return follows(one ? results[0] : tuple_shape(std::move(results)));
+}
+
+/// k arrays of equal dimensions and k scalars to begin with.
+std::string reduction_operands(const In& in) {
+  if (in.count() < 2 || in.count() % 2 != 0)
+    return fmt::format("{} takes k arrays and k initial values, got {} operands", text(in.instr.op), in.count());
+  for (size_t i = 1; i < in.count() / 2; ++i) {
+    if (!fits(with_type(in.operand(i), Type::pred), with_type(in.operand(0), Type::pred))) {
+      return fmt::format("{} takes arrays of equal dimensions, got {} and {}", text(in.instr.op), show(in.operand(0)), show(in.operand(i)));
+    }
+  }
+  return "";
+}
+
+Inferred reduce(const In& in) {
+  if (const std::string what = reduction_operands(in); !what.empty()) return broken("{}", what);
+  const std::vector<int64_t> dims = in.dims("dimensions");
+  const Shape& from = in.operand(0);
+  if (!are_dims(dims, from.rank()))
+    return broken("reduce: dimensions={{{}}} are not distinct dimensions of {}", fmt::join(dims, ","), show(from));
+  return reduced(in, free_sizes(from, dims, {}), in.count() / 2);
+}
+
+Inferred reduce_window(const In& in) {
+  if (const std::string what = reduction_operands(in); !what.empty()) return broken("{}", what);
+  const auto window = attr_window(in.module, in.instr);
+  if (!window.ok()) return broken("{}", window.error().message);
+  const Shape& from = in.operand(0);
+  if (window->size() != from.dims.size())
+    return broken("reduce-window: the window has {} dimensions, {} has {}", window->size(), show(from), from.rank());
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < from.dims.size(); ++i) dims.push_back(from.dims[i] < 0 ? -1 : windowed(from.dims[i], (*window)[i]));
+  return reduced(in, dims, in.count() / 2);
+}
+
+Inferred as_first(const In& in) { return follows(in.operand(0)); }
+Inferred as_second(const In& in) { return follows(in.operand(1)); }
+
+Inferred sort(const In& in) {
+  if (in.count() == 0) return broken("sort takes at least one array");
+  const std::vector<int64_t> dims = in.dims("dimensions");
+  if (dims.size() > 1 || !are_dims(dims, in.operand(0).rank())) return broken("sort goes along one dimension of {}", show(in.operand(0)));
+  std::vector<Shape> arrays;
+  for (size_t i = 0; i < in.count(); ++i) {
+    if (!fits(with_type(in.operand(i), Type::pred), with_type(in.operand(0), Type::pred)))
+      return broken("sort takes arrays of equal dimensions, got {} and {}", show(in.operand(0)), show(in.operand(i)));
+    arrays.push_back(in.operand(i));
+  }
+  return follows(arrays.size() == 1 ? arrays[0] : tuple_shape(std::move(arrays)));
+}
+
+Inferred fft(const In& in) {
+  Shape result = in.operand(0);
+  const auto kind = attr_text(in.module, in.instr, "fft_type").value_or("FFT");
+  const std::vector<int64_t> length = in.dims("fft_length");
+  if (length.empty() || length.size() > result.dims.size())
+    return broken("fft_length has 1 to {} numbers, got {}", result.rank(), length.size());
+  const bool is_double = result.type == Type::f64 || result.type == Type::c128;
+  if (kind == "RFFT") result.type = is_double ? Type::c128 : Type::c64, result.dims.back() = length.back() == 0 ? 0 : length.back() / 2 + 1;
+  if (kind == "IRFFT") result.type = is_double ? Type::f64 : Type::f32, result.dims.back() = length.back();
+  return follows(result);
+}
+
+Inferred batch_norm_training(const In& in) { return follows(tuple_shape({in.operand(0), in.operand(1), in.operand(1)})); }
+
+struct Row {
+  Op op;
+  Rule rule;
+};
+constexpr Row kRows[] = {
+    {Op::dot, dot},
+    {Op::convolution, convolution},
+    {Op::reduce, reduce},
+    {Op::reduce_window, reduce_window},
+    {Op::select_and_scatter, as_first},
+    {Op::sort, sort},
+    {Op::fft, fft},
+    {Op::triangular_solve, as_second},
+    {Op::cholesky, as_first},
+    {Op::batch_norm_training, batch_norm_training},
+    {Op::batch_norm_inference, as_first},
+    {Op::batch_norm_grad, batch_norm_training},
+};
+
+}  // namespace
+
+Rule contraction_rule(Op op) {
+  const auto row = std::ranges::find(kRows, op, &Row::op);
+  return row == std::end(kRows) ? nullptr : row->rule;
+}
+
+}  // namespace ir::rules
