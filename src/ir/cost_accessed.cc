@@ -53,13 +53,32 @@ Moved CostModel::accessed(const Computation& comp, const Instr& instr) {
   }
 }
 
-/// FusionParameterReadBytes: slices read what they take, broadcasts and reshapes read for themselves, all others share one read.
+const std::vector<InstrId>& CostModel::users(const Computation& comp, InstrId value) {
+  const auto [it, fresh] = users_.try_emplace(&comp);
+  Users& users = it->second;
+  if (!fresh) return users[static_cast<size_t>(value)];
+  users.resize(comp.instrs.size());
+  for (size_t i = 0; i < comp.instrs.size(); ++i) {
+    for (const InstrId operand : comp.instrs[i].operands) {
+      std::vector<InstrId>& list = users[static_cast<size_t>(operand)];
+      if (list.empty() || list.back() != static_cast<InstrId>(i)) list.push_back(static_cast<InstrId>(i));
+    }
+  }
+  return users[static_cast<size_t>(value)];
+}
+
 double CostModel::parameter_read(const Computation& body, InstrId parameter) {
+  if (const auto known = read_.find({&body, parameter}); known != read_.end()) return known->second;
+  return read_[{&body, parameter}] = count_parameter_read(body, parameter);
+}
+
+/// FusionParameterReadBytes: slices read what they take, broadcasts and reshapes read for themselves, all others share one read.
+double CostModel::count_parameter_read(const Computation& body, InstrId parameter) {
   const double whole = size(module_.shape(body.instrs[static_cast<size_t>(parameter)]));
   double read = 0;
   bool shared = false;
-  for (const Instr& user : body.instrs) {
-    if (std::ranges::find(user.operands, parameter) == user.operands.end()) continue;
+  for (const InstrId id : users(body, parameter)) {
+    const Instr& user = body.instrs[static_cast<size_t>(id)];
     const bool first = user.operands[0] == parameter;
     if (user.op == Op::fusion && !user.calls.empty()) {
       const Computation& inner = module_.comp(user.calls[0]);

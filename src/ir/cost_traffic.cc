@@ -24,6 +24,17 @@ InstrId behind_bitcasts(const Computation& comp, InstrId id) {
   }
 }
 
+/// Which values a fusion stores: the root, or the elements of a tuple.
+std::vector<bool> stored_values(const Computation& body) {
+  std::vector<bool> stored(body.instrs.size());
+  const Instr& root = body.instrs[static_cast<size_t>(body.root)];
+  if (root.op != Op::tuple)
+    stored[static_cast<size_t>(behind_bitcasts(body, body.root))] = true;
+  else
+    for (const InstrId id : root.operands) stored[static_cast<size_t>(behind_bitcasts(body, id))] = true;
+  return stored;
+}
+
 }  // namespace
 
 Moved CostModel::traffic(const Computation& comp, const Instr& instr) {
@@ -61,39 +72,45 @@ Moved CostModel::traffic(const Computation& comp, const Instr& instr) {
   return moved;
 }
 
-/// Bytes of a value that its users in the body touch.
-double CostModel::touched(const Computation& body, InstrId value) {
-  const double all = whole(module_.shape(body.instrs[static_cast<size_t>(value)]));
-  double sum = value == body.root ? all : 0;
-  for (size_t i = static_cast<size_t>(value) + 1; i < body.instrs.size() && sum < all; ++i) {
-    const Instr& user = body.instrs[i];
-    if (std::ranges::find(user.operands, value) == user.operands.end()) continue;
-    const bool only_first = std::ranges::count(user.operands, value) == 1 && user.operands[0] == value;
-    if (user.op == Op::bitcast || user.op == Op::reshape || user.op == Op::get_tuple_element) {
-      sum += touched(body, static_cast<InstrId>(i));
-    } else if (only_first && (user.op == Op::slice || user.op == Op::dynamic_slice || user.op == Op::gather)) {
-      sum += whole(module_.shape(user));
-    } else if (only_first && user.op == Op::dynamic_update_slice && is_stored(body, static_cast<InstrId>(i))) {
-      continue;
-    } else if (only_first && user.op == Op::scatter && is_stored(body, static_cast<InstrId>(i))) {
-      sum += stored(body, static_cast<InstrId>(i));
-    } else if (user.op == Op::fusion && !user.calls.empty()) {
-      const Computation& inner = module_.comp(user.calls[0]);
-      for (size_t k = 0; k < user.operands.size() && k < inner.parameters.size(); ++k) {
-        if (user.operands[k] == value) sum += touched(inner, inner.parameters[k]);
-      }
-    } else {
-      return all;
+/// Bytes of each value of a body that its users touch. Users stand after what they use, so one walk from the end does it.
+const std::vector<double>& CostModel::touched(const Computation& body) {
+  const auto [it, fresh] = touched_.try_emplace(&body);
+  std::vector<double>& bytes = it->second;
+  if (!fresh) return bytes;
+  bytes.resize(body.instrs.size());
+  const std::vector<bool> is_stored = stored_values(body);
+  for (auto value = static_cast<InstrId>(body.instrs.size()) - 1; value >= 0; --value) {
+    const double all = whole(module_.shape(body.instrs[static_cast<size_t>(value)]));
+    double sum = value == body.root ? all : 0;
+    for (const InstrId user : users(body, value)) {
+      if (sum < all) sum += touched_by(body, {value, user, is_stored[static_cast<size_t>(user)] ? Fate::stored : Fate::used});
     }
+    bytes[static_cast<size_t>(value)] = std::min(sum, all);
   }
-  return std::min(sum, all);
+  return bytes;
 }
 
-/// Whether a value is what the fusion stores: the root or an element of it.
-bool CostModel::is_stored(const Computation& body, InstrId value) {
-  const Instr& root = body.instrs[static_cast<size_t>(body.root)];
-  if (root.op != Op::tuple) return behind_bitcasts(body, body.root) == value;
-  return std::ranges::any_of(root.operands, [&](InstrId id) { return behind_bitcasts(body, id) == value; });
+/// Bytes of a value that one user touches.
+double CostModel::touched_by(const Computation& body, const Use& use) {
+  const Instr& user = body.instrs[static_cast<size_t>(use.user)];
+  const double all = whole(module_.shape(body.instrs[static_cast<size_t>(use.value)]));
+  if (user.op == Op::bitcast || user.op == Op::reshape || user.op == Op::get_tuple_element)
+    return touched_.at(&body)[static_cast<size_t>(use.user)];
+  if (user.op == Op::fusion && !user.calls.empty()) {
+    const Computation& inner = module_.comp(user.calls[0]);
+    const std::vector<double>& in_inner = touched(inner);
+    double sum = 0;
+    for (size_t k = 0; k < user.operands.size() && k < inner.parameters.size(); ++k) {
+      if (user.operands[k] == use.value) sum += in_inner[static_cast<size_t>(inner.parameters[k])];
+    }
+    return sum;
+  }
+  const bool only_first = user.operands[0] == use.value && std::ranges::count(user.operands, use.value) == 1;
+  if (!only_first) return all;
+  if (user.op == Op::slice || user.op == Op::dynamic_slice || user.op == Op::gather) return whole(module_.shape(user));
+  if (use.fate == Fate::stored && user.op == Op::dynamic_update_slice) return 0;
+  if (use.fate == Fate::stored && user.op == Op::scatter) return stored(body, use.user);
+  return all;
 }
 
 /// Bytes that storing a value writes: of an update in place, the update.
@@ -114,7 +131,8 @@ Moved CostModel::fusion_traffic(const Instr& instr, const Computation& body) {
   }
   for (size_t i = 0; i < body.parameters.size() && i < instr.operands.size(); ++i) {
     const auto same = std::ranges::find(instr.operands, instr.operands[i]) - instr.operands.begin();
-    if (same == static_cast<std::ptrdiff_t>(i)) moved.read += touched(body, body.parameters[i]);  // one operand twice is read once
+    if (same == static_cast<std::ptrdiff_t>(i))
+      moved.read += touched(body)[static_cast<size_t>(body.parameters[i])];  // one operand twice is read once
   }
   for (const Instr& constant : body.instrs) {
     const Shape& shape = module_.shape(constant);
