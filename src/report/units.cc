@@ -28,7 +28,12 @@ std::string with_prefix(double value, std::string_view unit) {
   return fmt::format("{} {}{}", prefix == 0 ? fmt::format("{:.0f}", value) : three_digits(value), kPrefixes[prefix], unit);
 }
 
-std::string time(double ns) { return base::human_seconds(ns * 1e-9); }
+/// Counts that happen to be REAL stay counts: "24", not "24.0".
+std::string plain_number(double value) {
+  return value == std::trunc(value) && std::fabs(value) < 1e6 ? fmt::format("{:.0f}", value) : three_digits(value);
+}
+
+std::string time(double ns) { return ns == 0 ? "0 s" : base::human_seconds(ns * 1e-9); }
 std::string size(double bytes) { return base::human_bytes(bytes); }
 std::string percent(double value) { return fmt::format("{:.1f} %", value); }
 std::string bytes_rate(double value) { return base::human_bytes(value) + "/s"; }
@@ -83,7 +88,7 @@ std::string human(const model::Cell& cell, std::string_view column) {
     case Kind::integer:
       return unit != nullptr ? unit->spell(static_cast<double>(cell.integer)) : fmt::format("{}", cell.integer);
     case Kind::real:
-      return unit != nullptr ? unit->spell(cell.real) : three_digits(cell.real);
+      return unit != nullptr ? unit->spell(cell.real) : plain_number(cell.real);
     case Kind::text:
       return displayable(cell.text);
     case Kind::blob:
