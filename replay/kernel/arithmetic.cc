@@ -1,0 +1,349 @@
+// HLO's elementwise ops in primitive nodes. The rules that are not those of C: x / 0 = -1 for integers, shifts by the width or more, maxima
+// that keep NaN, conversions that saturate.
+#include "replay/kernel/arithmetic.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace kernel {
+namespace {
+
+using ir::Op;
+using ir::Type;
+
+bool is_signed(Type type) { return ir::info(type).kind == ir::TypeInfo::Kind::signed_; }
+int width(Reg reg) { return reg == Reg::i1 ? 1 : 8 * bytes(reg); }
+NodeId number(Graph& g, Reg type, double value) {
+  return is_float(type) ? g.real(type, value) : g.integer(type, static_cast<int64_t>(value));
+}
+NodeId is_nan(Graph& g, NodeId x) { return g.compare(Predicate::uno, x, x); }
+
+/// A NaN that is given comes out; max(-0, 0) = 0, min(-0, 0) = -0: equal operands are joined bit by bit.
+NodeId float_extreme(Graph& g, Op op, NodeId a, NodeId b) {
+  if (g.is_constant(a)) std::swap(a, b);
+  const Predicate wins = op == Op::maximum ? Predicate::ogt : Predicate::olt;
+  NodeId best = g.select(g.compare(wins, a, b), a, b);
+  if (!g.is_constant(b) && g[a].code != Code::parameter) {
+    const Reg ints = g.type(a) == Reg::f64 ? Reg::i64 : Reg::i32;
+    const NodeId joined =
+        g.binary(op == Op::maximum ? Code::and_ : Code::or_, g.cast(Code::bitcast, ints, a), g.cast(Code::bitcast, ints, b));
+    best = g.select(g.compare(Predicate::oeq, a, b), g.cast(Code::bitcast, g.type(a), joined), best);
+  }
+  return g.select(is_nan(g, a), a, best);
+}
+
+NodeId extreme(Graph& g, Op op, Type type, NodeId a, NodeId b) {
+  if (ir::is_float(type)) return float_extreme(g, op, a, b);
+  if (type == Type::pred) return g.binary(op == Op::maximum ? Code::or_ : Code::and_, a, b);
+  const bool max = op == Op::maximum, sign = is_signed(type);
+  const Predicate p = max ? (sign ? Predicate::sgt : Predicate::ugt) : (sign ? Predicate::slt : Predicate::ult);
+  return g.select(g.compare(p, a, b), a, b);
+}
+
+/// x / 0 = -1, x rem 0 = x, smallest / -1 = smallest, smallest rem -1 = 0: such divisors are replaced by 1.
+NodeId integer_division(Graph& g, Op op, Type type, NodeId a, NodeId b) {
+  const Reg reg = g.type(a);
+  const NodeId zero = g.compare(Predicate::eq, b, g.integer(reg, 0));
+  NodeId unsafe = zero;
+  if (is_signed(type)) {
+    const NodeId smallest = g.integer(reg, std::numeric_limits<int64_t>::min() >> (64 - width(reg)));
+    const NodeId overflow = g.binary(Code::and_, g.compare(Predicate::eq, b, g.integer(reg, -1)), g.compare(Predicate::eq, a, smallest));
+    unsafe = g.binary(Code::or_, zero, overflow);
+  }
+  const NodeId divisor = g.select(unsafe, g.integer(reg, 1), b);
+  if (op == Op::divide) {
+    const NodeId quotient = g.binary(is_signed(type) ? Code::sdiv : Code::udiv, a, divisor);
+    return g.select(zero, g.integer(reg, -1), quotient);
+  }
+  return g.select(zero, a, g.binary(is_signed(type) ? Code::srem : Code::urem, a, divisor));
+}
+
+NodeId shift(Graph& g, Op op, NodeId a, NodeId b) {
+  const Reg reg = g.type(a);
+  const NodeId inside = g.compare(Predicate::ult, b, g.integer(reg, width(reg)));
+  const NodeId amount = g.select(inside, b, g.integer(reg, op == Op::shift_right_arithmetic ? width(reg) - 1 : 0));
+  if (op == Op::shift_right_arithmetic) return g.binary(Code::ashr, a, amount);
+  return g.select(inside, g.binary(op == Op::shift_left ? Code::shl : Code::lshr, a, amount), g.integer(reg, 0));
+}
+
+/// Squares and multiplies over all bits of the exponent. Negative exponents: 1 → 1, -1 → ±1, else 0.
+NodeId integer_power(Graph& g, Type type, NodeId base, NodeId exponent) {
+  const Reg reg = g.type(base);
+  NodeId result = g.integer(reg, 1), square = base;
+  for (int bit = 0; bit < width(reg); ++bit) {
+    const NodeId set = g.compare(Predicate::ne, g.binary(Code::and_, exponent, g.integer(reg, int64_t{1} << bit)), g.integer(reg, 0));
+    result = g.select(set, g.binary(Code::mul, result, square), result);
+    square = g.binary(Code::mul, square, square);
+  }
+  if (!is_signed(type)) return result;
+  const NodeId odd = g.compare(Predicate::ne, g.binary(Code::and_, exponent, g.integer(reg, 1)), g.integer(reg, 0));
+  const NodeId one = g.integer(reg, 1), minus = g.integer(reg, -1);
+  const NodeId of_minus = g.select(g.compare(Predicate::eq, base, minus), g.select(odd, minus, one), g.integer(reg, 0));
+  const NodeId of_negative = g.select(g.compare(Predicate::eq, base, one), one, of_minus);
+  return g.select(g.compare(Predicate::slt, exponent, g.integer(reg, 0)), of_negative, result);
+}
+
+NodeId high_product(Graph& g, Type type, NodeId a, NodeId b) {
+  const Code widen = is_signed(type) ? Code::sext : Code::zext;
+  const NodeId product = g.binary(Code::mul, g.cast(widen, Reg::i64, a), g.cast(widen, Reg::i64, b));
+  return g.cast(Code::trunc, g.type(a), g.binary(Code::lshr, product, g.integer(Reg::i64, width(g.type(a)))));
+}
+
+Predicate predicate_of(ir::Direction direction, Type type) {
+  constexpr Predicate kFloat[] = {Predicate::oeq, Predicate::une, Predicate::oge, Predicate::ogt, Predicate::ole, Predicate::olt};
+  constexpr Predicate kSigned[] = {Predicate::eq, Predicate::ne, Predicate::sge, Predicate::sgt, Predicate::sle, Predicate::slt};
+  constexpr Predicate kUnsigned[] = {Predicate::eq, Predicate::ne, Predicate::uge, Predicate::ugt, Predicate::ule, Predicate::ult};
+  const auto i = static_cast<size_t>(direction);  // EQ, NE, GE, GT, LE, LT
+  return ir::is_float(type) ? kFloat[i] : is_signed(type) ? kSigned[i] : kUnsigned[i];
+}
+
+/// Total order of floats: their bits, with all but the sign flipped where negative, as signed integers.
+NodeId total_order_key(Graph& g, NodeId x) {
+  const Reg ints = g.type(x) == Reg::f64 ? Reg::i64 : Reg::i32;
+  const NodeId bits = g.cast(Code::bitcast, ints, x);
+  const NodeId sign = g.binary(Code::ashr, bits, g.integer(ints, width(ints) - 1));
+  return g.binary(Code::xor_, bits, g.binary(Code::lshr, sign, g.integer(ints, 1)));
+}
+
+NodeId compare(Graph& g, const ElementOp& op, Typed a, Typed b) {
+  if (op.compare.total_order && ir::is_float(a.type))
+    return g.compare(predicate_of(op.compare.direction, Type::s32), total_order_key(g, a.node), total_order_key(g, b.node));
+  return g.compare(predicate_of(op.compare.direction, a.type), a.node, b.node);
+}
+
+NodeId sign_of(Graph& g, Typed x) {
+  const Reg reg = g.type(x.node);
+  const NodeId zero = number(g, reg, 0), one = number(g, reg, 1);
+  if (ir::is_float(x.type)) {
+    const NodeId unit = g.op(Code::copysign, reg, {one, x.node});
+    const NodeId keeps = g.binary(Code::or_, is_nan(g, x.node), g.compare(Predicate::oeq, x.node, zero));
+    return g.select(keeps, x.node, unit);
+  }
+  const NodeId positive = g.select(g.compare(Predicate::eq, x.node, zero), zero, one);
+  return is_signed(x.type) ? g.select(g.compare(Predicate::slt, x.node, zero), number(g, reg, -1), positive) : positive;
+}
+
+NodeId absolute(Graph& g, Typed x) {
+  if (ir::is_float(x.type)) return g.unary(Code::fabs, x.node);
+  if (!is_signed(x.type)) return x.node;
+  const NodeId zero = number(g, g.type(x.node), 0);
+  return g.select(g.compare(Predicate::slt, x.node, zero), g.binary(Code::sub, zero, x.node), x.node);
+}
+
+NodeId negate(Graph& g, Typed x) {
+  if (ir::is_float(x.type)) return g.unary(Code::fneg, x.node);
+  return g.binary(Code::sub, number(g, g.type(x.node), 0), x.node);
+}
+
+/// Rounds an f32 to `mantissa` stored bits, to nearest even, by its bits; NaN stays a NaN.
+NodeId round_mantissa(Graph& g, NodeId x, int64_t mantissa) {
+  const auto c = [&](int64_t v) { return g.integer(Reg::i32, v); };
+  const int64_t drop = 23 - mantissa;
+  const NodeId u = g.cast(Code::bitcast, Reg::i32, x);
+  const NodeId odd = g.binary(Code::and_, g.binary(Code::lshr, u, c(drop)), c(1));
+  const NodeId sum = g.binary(Code::add, g.binary(Code::add, u, c((int64_t{1} << (drop - 1)) - 1)), odd);
+  const NodeId kept = g.cast(Code::bitcast, Reg::f32, g.binary(Code::and_, sum, c(-(int64_t{1} << drop))));
+  return g.select(is_nan(g, x), x, kept);
+}
+
+NodeId is_finite(Graph& g, Typed x) {
+  if (!ir::is_float(x.type)) return g.integer(Reg::i1, 1);
+  return g.compare(Predicate::olt, g.unary(Code::fabs, x.node), g.real(g.type(x.node), std::numeric_limits<double>::infinity()));
+}
+
+NodeId count_leading_zeros(Graph& g, Typed x) { return g.unary(Code::ctlz, x.node); }
+NodeId population(Graph& g, Typed x) { return g.unary(Code::ctpop, x.node); }
+NodeId invert(Graph& g, Typed x) { return g.binary(Code::xor_, x.node, g.integer(g.type(x.node), x.type == Type::pred ? 1 : -1)); }
+NodeId square_root(Graph& g, Typed x) { return g.unary(Code::sqrt, x.node); }
+NodeId inverse_root(Graph& g, Typed x) { return g.binary(Code::fdiv, number(g, g.type(x.node), 1), g.unary(Code::sqrt, x.node)); }
+NodeId logistic(Graph& g, Typed x) {
+  if (g.type(x.node) == Reg::f32) return logistic_f32(g, x.node);
+  const NodeId one = g.real(Reg::f64, 1);
+  return g.binary(Code::fdiv, one, g.binary(Code::add, one, g.call(Function::exp, {g.unary(Code::fneg, x.node)})));
+}
+template <Code code>
+NodeId direct(Graph& g, Typed x) {
+  return ir::is_float(x.type) ? g.unary(code, x.node) : x.node;
+}
+template <Function function>
+NodeId called(Graph& g, Typed x) {
+  return g.call(function, {x.node});
+}
+template <Function function, NodeId (*inlined)(Graph&, NodeId)>
+NodeId inlined_f32(Graph& g, Typed x) {
+  return g.type(x.node) == Reg::f32 ? inlined(g, x.node) : g.call(function, {x.node});
+}
+
+struct UnaryRow {
+  Op op;
+  bool floats_only;
+  NodeId (*make)(Graph&, Typed);
+};
+constexpr UnaryRow kUnary[] = {
+    {Op::abs, false, absolute},
+    {Op::negate, false, negate},
+    {Op::sign, false, sign_of},
+    {Op::floor, true, direct<Code::floor>},
+    {Op::ceil, true, direct<Code::ceil>},
+    {Op::round_nearest_afz, true, direct<Code::round>},
+    {Op::round_nearest_even, true, direct<Code::rint>},
+    {Op::sqrt, true, square_root},
+    {Op::rsqrt, true, inverse_root},
+    {Op::cbrt, true, called<Function::cbrt>},
+    {Op::exponential, true, inlined_f32<Function::exp, exp_f32>},
+    {Op::exponential_minus_one, true, called<Function::expm1>},
+    {Op::log, true, inlined_f32<Function::log, log_f32>},
+    {Op::log_plus_one, true, called<Function::log1p>},
+    {Op::logistic, true, logistic},
+    {Op::tanh, true, inlined_f32<Function::tanh, tanh_f32>},
+    {Op::tan, true, called<Function::tan>},
+    {Op::sine, true, called<Function::sin>},
+    {Op::cosine, true, called<Function::cos>},
+    {Op::sinh, true, called<Function::sinh>},
+    {Op::cosh, true, called<Function::cosh>},
+    {Op::asin, true, called<Function::asin>},
+    {Op::acos, true, called<Function::acos>},
+    {Op::asinh, true, called<Function::asinh>},
+    {Op::acosh, true, called<Function::acosh>},
+    {Op::atanh, true, called<Function::atanh>},
+    {Op::erf, true, called<Function::erf>},
+    {Op::not_, false, invert},
+    {Op::popcnt, false, population},
+    {Op::count_leading_zeros, false, count_leading_zeros},
+    {Op::is_finite, false, is_finite},
+};
+
+NodeId plain(Graph& g, Op op, Type type, NodeId a, NodeId b) {
+  if (type == Type::pred) {  // add and multiply of booleans are or and and
+    const Code code = op == Op::add || op == Op::or_ ? Code::or_ : op == Op::multiply || op == Op::and_ ? Code::and_ : Code::xor_;
+    return g.binary(code, a, b);
+  }
+  constexpr std::pair<Op, Code> kCodes[] = {{Op::add, Code::add},   {Op::subtract, Code::sub}, {Op::multiply, Code::mul},
+                                            {Op::and_, Code::and_}, {Op::or_, Code::or_},      {Op::xor_, Code::xor_}};
+  for (const auto& [hlo, code] : kCodes)
+    if (hlo == op) return g.binary(code, a, b);
+  return -1;
+}
+
+NodeId binary(Graph& g, const ElementOp& op, Typed a, Typed b) {
+  const bool floats = ir::is_float(a.type);
+  switch (op.op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::and_:
+    case Op::or_:
+    case Op::xor_:
+      return plain(g, op.op, a.type, a.node, b.node);
+    case Op::divide:
+      return floats ? g.binary(Code::fdiv, a.node, b.node) : integer_division(g, op.op, a.type, a.node, b.node);
+    case Op::remainder:
+      return floats ? g.binary(Code::frem, a.node, b.node) : integer_division(g, op.op, a.type, a.node, b.node);
+    case Op::maximum:
+    case Op::minimum:
+      return extreme(g, op.op, a.type, a.node, b.node);
+    case Op::power:
+      return floats ? g.call(Function::pow, {a.node, b.node}) : integer_power(g, a.type, a.node, b.node);
+    case Op::atan2:
+      return floats ? g.call(Function::atan2, {a.node, b.node}) : -1;
+    case Op::shift_left:
+    case Op::shift_right_logical:
+    case Op::shift_right_arithmetic:
+      return floats ? -1 : shift(g, op.op, a.node, b.node);
+    case Op::mulhi:
+      return floats || g.type(a.node) == Reg::i64 ? -1 : high_product(g, a.type, a.node, b.node);
+    case Op::compare:
+      return compare(g, op, a, b);
+    default:
+      return -1;
+  }
+}
+
+NodeId clamp(Graph& g, Typed low, Typed x, Typed high) {
+  const NodeId raised = extreme(g, Op::maximum, x.type, x.node, low.node);
+  return extreme(g, Op::minimum, x.type, raised, high.node);
+}
+
+NodeId reduce_precision(Graph& g, const ElementOp& op, Typed x) {
+  if (g.type(x.node) != Reg::f32) return -1;
+  if (op.exponent_bits == 5 && op.mantissa_bits == 10) return rounded(g, x.node, Type::f16);
+  if (op.exponent_bits < 8 || op.mantissa_bits < 1) return -1;
+  return op.mantissa_bits >= 23 ? x.node : round_mantissa(g, x.node, op.mantissa_bits);
+}
+
+/// The bits of a value of the same width.
+NodeId reinterpret(Graph& g, Typed x, Type to) {
+  const NodeId stored = to_storage(g, x.node, x.type);
+  return from_storage(g, g.cast(Code::bitcast, storage_of(to), stored), to);
+}
+
+NodeId unary(Graph& g, const ElementOp& op, Typed x) {
+  if (op.op == Op::convert) return convert(g, x, op.type);
+  if (op.op == Op::reduce_precision) return reduce_precision(g, op, x);
+  if (op.op == Op::real) return x.node;
+  if (op.op == Op::bitcast_convert && ir::bytes(x.type) == ir::bytes(op.type) && x.type != Type::pred && op.type != Type::pred)
+    return reinterpret(g, x, op.type);
+  for (const UnaryRow& row : kUnary)
+    if (row.op == op.op && (!row.floats_only || ir::is_float(x.type))) return row.make(g, x);
+  return -1;
+}
+
+}  // namespace
+
+base::Result<NodeId> elementwise(Graph& graph, const ElementOp& op, std::span<const Typed> in) {
+  NodeId result = -1;
+  if (in.size() == 1) result = unary(graph, op, in[0]);
+  if (in.size() == 2) result = binary(graph, op, in[0], in[1]);
+  if (in.size() == 3 && op.op == Op::select) result = graph.select(in[0].node, in[1].node, in[2].node);
+  if (in.size() == 3 && op.op == Op::clamp) result = clamp(graph, in[0], in[1], in[2]);
+  if (result < 0) {
+    const std::string_view type = in.empty() ? ir::text(op.type) : ir::text(in[0].type);
+    return base::Error{fmt::format("no kernel for {}: not for {}", ir::text(op.op), type)};
+  }
+  return result;
+}
+
+NodeId convert(Graph& g, Typed value, ir::Type to) {
+  const Reg from_reg = g.type(value.node), reg = register_of(to);
+  const bool floats = ir::is_float(value.type);
+  if (to == Type::pred) {
+    if (value.type == Type::pred) return value.node;
+    return g.compare(floats ? Predicate::une : Predicate::ne, value.node, number(g, from_reg, 0));
+  }
+  if (floats && ir::is_float(to))
+    return from_reg == reg ? value.node : g.cast(reg == Reg::f64 ? Code::fpext : Code::fptrunc, reg, value.node);
+  if (floats) return g.op(is_signed(to) ? Code::fptosi : Code::fptoui, reg, {value.node});
+  if (ir::is_float(to)) return g.op(is_signed(value.type) ? Code::sitofp : Code::uitofp, reg, {value.node});
+  if (width(reg) <= width(from_reg)) return g.cast(Code::trunc, reg, value.node);
+  return g.cast(is_signed(value.type) ? Code::sext : Code::zext, reg, value.node);
+}
+
+NodeId rounded(Graph& g, NodeId value, ir::Type type) {
+  if (type == Type::f16) return g.cast(Code::fpext, Reg::f32, g.cast(Code::fptrunc, Reg::f16, value));
+  if (type == Type::bf16) return from_storage(g, to_storage(g, value, type), type);
+  return value;
+}
+
+NodeId to_storage(Graph& g, NodeId value, ir::Type type) {
+  if (type == Type::pred) return g.cast(Code::zext, Reg::i8, value);
+  if (type == Type::f16) return g.cast(Code::fptrunc, Reg::f16, value);
+  if (type != Type::bf16) return value;
+  // (u + 0x7fff + bit 16) >> 16; a NaN keeps its upper half and becomes quiet.
+  const auto c = [&](int64_t v) { return g.integer(Reg::i32, v); };
+  const NodeId u = g.cast(Code::bitcast, Reg::i32, value);
+  const NodeId upper = g.binary(Code::lshr, u, c(16));
+  const NodeId sum = g.binary(Code::add, g.binary(Code::add, u, c(0x7fff)), g.binary(Code::and_, upper, c(1)));
+  const NodeId bits = g.select(is_nan(g, value), g.binary(Code::or_, upper, c(0x40)), g.binary(Code::lshr, sum, c(16)));
+  return g.cast(Code::trunc, Reg::i16, bits);
+}
+
+NodeId from_storage(Graph& g, NodeId value, ir::Type type) {
+  if (type == Type::pred) return g.compare(Predicate::ne, value, g.integer(Reg::i8, 0));
+  if (type == Type::f16) return g.cast(Code::fpext, Reg::f32, value);
+  if (type != Type::bf16) return value;
+  const NodeId wide = g.cast(Code::zext, Reg::i32, value);
+  return g.cast(Code::bitcast, Reg::f32, g.binary(Code::shl, wide, g.integer(Reg::i32, 16)));
+}
+
+}  // namespace kernel

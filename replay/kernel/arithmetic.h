@@ -1,0 +1,43 @@
+// What HLO's elementwise ops mean, in primitive nodes: once for all devices. Numbers as XLA's CPU compiler has them, but subnormals are
+// kept.
+#pragma once
+
+#include <span>
+
+#include "replay/kernel/graph.h"
+#include "src/base/result.h"
+#include "src/ir/attr.h"
+#include "src/ir/op.h"
+
+namespace kernel {
+
+/// A value of an HLO type in a register of register_of(type).
+struct Typed {
+  NodeId node = -1;
+  ir::Type type = ir::Type::f32;
+};
+
+struct ElementOp {
+  ir::Op op = ir::Op::add;
+  ir::Type type = ir::Type::f32;                  ///< of the result
+  ir::Compare compare;                            ///< of compare
+  int64_t exponent_bits = 8, mantissa_bits = 23;  ///< of reduce-precision
+};
+/// The result is not rounded to a small float. Error: an op that has no elementwise meaning here.
+base::Result<NodeId> elementwise(Graph& graph, const ElementOp& op, std::span<const Typed> in);
+
+/// Small floats stay f32 values: no rounding.
+NodeId convert(Graph& graph, Typed value, ir::Type to);
+/// An f32 value rounded to the precision of f16 or bf16; others as they are.
+NodeId rounded(Graph& graph, NodeId value, ir::Type type);
+/// Between registers and memory: pred i1 ↔ i8, f16 and bf16 ↔ f32. Rounds to nearest even.
+NodeId to_storage(Graph& graph, NodeId value, ir::Type type);
+NodeId from_storage(Graph& graph, NodeId value, ir::Type type);
+
+/// Inline f32 functions (functions.cc): max. 1.5 to 2.3 ulp, right at infinities, NaN, zeros and subnormals.
+NodeId exp_f32(Graph& graph, NodeId x);
+NodeId log_f32(Graph& graph, NodeId x);
+NodeId tanh_f32(Graph& graph, NodeId x);
+NodeId logistic_f32(Graph& graph, NodeId x);
+
+}  // namespace kernel

@@ -1,0 +1,502 @@
+// Pulls values through ops. A place is a list of indices, sums of loop variables; ops that move elements only change the place, so that a
+// chain of transposes, slices and broadcasts costs nothing. Ops that choose (pad, concatenate) become predicates and selects whose other
+// side reads at a clamped, harmless place.
+#include "replay/kernel/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/ir/attr.h"
+
+namespace kernel {
+namespace {
+
+using ir::Op;
+constexpr int kDeepest = 1500;          ///< ops in a chain: recursion is bounded
+constexpr size_t kMostNodes = 200'000;  ///< values in a kernel: code size is bounded
+constexpr int64_t kLargestConstant = 1 << 16;
+
+void append(std::string& key, int64_t value) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
+std::string key_of(Ref ref, const std::vector<int64_t>& path, const Place& place) {
+  std::string key;
+  append(key, ref.frame);
+  append(key, ref.instr);
+  for (const int64_t p : path) append(key, p);
+  for (const Index& index : place) {
+    append(key, std::numeric_limits<int64_t>::min());
+    append(key, index.constant);
+    for (const auto& [term, c] : index.terms) append(key, term), append(key, c);
+  }
+  return key;
+}
+
+const ir::Shape* leaf_shape(const ir::Shape* shape, const std::vector<int64_t>& path) {
+  for (const int64_t p : path) {
+    if (!shape->is_tuple() || p < 0 || static_cast<size_t>(p) >= shape->elements.size()) return shape;
+    shape = &shape->elements[static_cast<size_t>(p)];
+  }
+  return shape;
+}
+
+int64_t ceil_div(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+
+/// Number of leaves before leaf `path` of a shape.
+int leaf_number(const ir::Shape& shape, const std::vector<int64_t>& path) {
+  const auto all = ir::leaves(shape);
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].path == path) return static_cast<int>(i);
+  return 0;
+}
+
+}  // namespace
+
+void Evaluator::open(ir::InstrRef instr) {
+  const ir::Instr& i = module_.instr(instr.comp, instr.instr);
+  frames_.clear();
+  if ((i.op == Op::fusion || i.op == Op::call) && !i.calls.empty()) {
+    frames_.push_back({i.calls[0], -1, -1, {}, false});
+    root_ = {0, module_.comp(i.calls[0]).root};
+  } else {
+    frames_.push_back({instr.comp, -1, -1, {}, true});
+    root_ = {0, instr.instr};
+  }
+}
+
+const ir::Shape& Evaluator::shape(Ref ref, const std::vector<int64_t>& path) const { return *leaf_shape(&shape(ref), path); }
+
+Ref Evaluator::operand(Ref ref, size_t k) const { return {ref.frame, instr(ref).operands[k]}; }
+
+base::Error Evaluator::unsupported(Ref ref, std::string_view why) const {
+  return {fmt::format("no kernel for {} '{}': {}", ir::text(instr(ref).op), module_.name_of(instr(ref)), why)};
+}
+
+bool Evaluator::is_input(Ref ref) const {
+  if (ref.frame != 0) return false;
+  const ir::Instr& i = instr(ref);
+  if (!frames_[0].single) return i.op == Op::parameter;
+  return ref != root_ && !(i.op == Op::constant && !module_.literal(i).elided);
+}
+
+int Evaluator::frame_of(Ref caller, ir::CompId comp) {
+  const auto [it, fresh] = frame_index_.try_emplace({caller, comp}, static_cast<int>(frames_.size()));
+  if (fresh) frames_.push_back({comp, caller.frame, caller.instr, {}, false});
+  return it->second;
+}
+
+Evaluator::Maker Evaluator::maker(Ref ref, std::vector<int64_t> path) {
+  while (!is_input(ref)) {
+    const ir::Instr& i = instr(ref);
+    const Frame& frame = frames_[static_cast<size_t>(ref.frame)];
+    if (i.op == Op::get_tuple_element) {
+      path.insert(path.begin(), ir::attr_int(module_, i, "index").value_or(0));
+      ref = operand(ref, 0);
+    } else if (i.op == Op::tuple && !path.empty() && static_cast<size_t>(path[0]) < i.operands.size()) {
+      ref = operand(ref, static_cast<size_t>(path[0]));
+      path.erase(path.begin());
+    } else if ((i.op == Op::fusion || i.op == Op::call) && !i.calls.empty()) {
+      const int inner = frame_of(ref, i.calls[0]);
+      ref = {inner, module_.comp(i.calls[0]).root};
+    } else if (i.op == Op::parameter && frame.parent >= 0 && frame.bound.empty()) {
+      const Ref caller{frame.parent, frame.caller};
+      if (static_cast<size_t>(i.number) >= instr(caller).operands.size()) break;
+      ref = operand(caller, static_cast<size_t>(i.number));
+    } else if (i.op == Op::opt_barrier || i.op == Op::domain || i.op == Op::add_dependency) {
+      ref = operand(ref, 0);
+    } else {
+      break;
+    }
+  }
+  return {ref, std::move(path)};
+}
+
+void Evaluator::begin(Nest& nest) {
+  nest_ = &nest;
+  stage_loops_.clear();
+  memo_.clear();
+  reductions_.clear();
+  loop_of_.clear();
+  first_reduction.reset();
+  retry = {};
+  graph().terms.wish.reset();
+}
+
+Index Evaluator::loops_of(const std::string& key, int64_t extent, std::vector<TermId>& loops) {
+  auto& list = factors[key];
+  if (list.empty()) list.push_back(extent);
+  const auto outer = outer_factors.find(key);
+  Index index;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == 1) continue;
+    const TermId v = graph().terms.variable(0, list[i] - 1);
+    loop_of_[v] = {key, static_cast<int>(i)};
+    const bool is_outer = outer != outer_factors.end() && std::ranges::count(outer->second, static_cast<int>(i)) > 0;
+    (is_outer ? nest_->outer : loops).push_back(v);
+    index = index * list[i] + Index{0, {{v, 1}}};
+  }
+  return index;
+}
+
+bool Evaluator::take_wish() {
+  const auto wish = graph().terms.wish;
+  graph().terms.wish.reset();
+  if (!wish) return false;
+  const auto loop = loop_of_.find(wish->variable);
+  if (loop == loop_of_.end()) return false;
+  auto& list = factors[loop->second.key];
+  const auto at = static_cast<size_t>(loop->second.position);
+  const int64_t extent = list[at];
+  list[at] = extent / wish->factor;
+  list.insert(list.begin() + static_cast<std::ptrdiff_t>(at) + 1, wish->factor);
+  if (const auto outer = outer_factors.find(loop->second.key); outer != outer_factors.end()) {
+    std::vector<int> moved;
+    for (const int p : outer->second) {
+      moved.push_back(p > loop->second.position ? p + 1 : p);
+      if (p == loop->second.position) moved.push_back(p + 1);
+    }
+    outer->second = moved;
+  }
+  return true;
+}
+
+base::Result<NodeId> Evaluator::value(Ref ref, const std::vector<int64_t>& path, const Place& place) {
+  const Maker made = maker(ref, path);
+  const std::string key = key_of(made.ref, made.path, place);
+  if (const auto known = memo_.find(key); known != memo_.end()) return known->second;
+  const ir::Shape& leaf = shape(made.ref, made.path);
+  if (!leaf.is_array() || !is_supported(leaf.type)) return unsupported(made.ref, fmt::format("type {}", ir::text(leaf.type)));
+  if (depth_ > kDeepest) return unsupported(made.ref, "a chain of more than 1500 ops; split the fusion");
+  if (graph().size() > kMostNodes) return unsupported(made.ref, "more than 200000 values in one kernel; split the fusion");
+  ++depth_;
+  auto node = compute(made.ref, made.path, place);
+  --depth_;
+  if (node.ok()) memo_.emplace(key, *node);
+  return node;
+}
+
+base::Result<NodeId> Evaluator::compute(Ref ref, const std::vector<int64_t>& path, const Place& place) {
+  const ir::Instr& i = instr(ref);
+  if (is_input(ref)) return input(input_leaf(ref, path), shape(ref, path), place);
+  if (const auto stored = materialised.find(ref); stored != materialised.end()) {
+    const int leaf = leaf_number(shape(ref), path);
+    const ir::Shape& s = shape(ref, path);
+    Reg reg = register_of(s.type);
+    if (reg == Reg::i1) reg = Reg::i8;
+    const NodeId loaded = graph().load(reg, stored->second[static_cast<size_t>(leaf)], linearise(s.dims, place));
+    return s.type == ir::Type::pred ? from_storage(graph(), loaded, s.type) : loaded;
+  }
+  if (ir::is_elementwise(i.op) || i.op == Op::bitcast_convert) return arithmetic(ref, place);
+  switch (i.op) {
+    case Op::constant:
+      return constant(ref, place);
+    case Op::parameter: {
+      const auto& bound = frames_[static_cast<size_t>(ref.frame)].bound;
+      if (static_cast<size_t>(i.number) < bound.size()) return bound[static_cast<size_t>(i.number)].node;
+      return unsupported(ref, "a parameter that nobody gives");
+    }
+    case Op::replica_id:
+    case Op::partition_id:
+      return graph().integer(register_of(shape(ref).type), 0);
+    case Op::pad:
+      return pad(ref, place);
+    case Op::concatenate:
+      return concatenate(ref, place);
+    case Op::dynamic_slice:
+      return dynamic_slice(ref, place);
+    case Op::dynamic_update_slice:
+      return dynamic_update_slice(ref, place);
+    case Op::gather:
+      return gather(ref, place);
+    case Op::map:
+      return map(ref, place);
+    case Op::reduce:
+    case Op::reduce_window:
+    case Op::dot:
+      return reduction_value(ref, path, place);
+    default:
+      return moved(ref, path, place);
+  }
+}
+
+int Evaluator::input_leaf(Ref ref, const std::vector<int64_t>& path) const {
+  const ir::Computation& comp = module_.comp(frames_[0].comp);
+  int leaf = 0;
+  if (!frames_[0].single) {
+    for (int64_t n = 0; n < instr(ref).number; ++n) {
+      const auto p = static_cast<size_t>(comp.parameters[static_cast<size_t>(n)]);
+      leaf += static_cast<int>(ir::leaves(module_.shape(comp.instrs[p])).size());
+    }
+  } else {
+    for (const ir::InstrId o : instr(root_).operands) {
+      if (o == ref.instr) break;
+      leaf += static_cast<int>(ir::leaves(module_.shape(comp.instrs[static_cast<size_t>(o)])).size());
+    }
+  }
+  return leaf + leaf_number(shape(ref), path);
+}
+
+base::Result<NodeId> Evaluator::input(int leaf, const ir::Shape& shape, const Place& place) {
+  return from_storage(graph(), graph().load(storage_of(shape.type), leaf, element_of(shape, place)), shape.type);
+}
+
+base::Result<NodeId> Evaluator::constant(Ref ref, const Place& place) {
+  const ir::Shape& s = shape(ref);
+  const ir::Literal& literal = module_.literal(instr(ref));
+  const int64_t count = ir::elements(s), size = ir::bytes(s.type);
+  if (literal.elided) return unsupported(ref, "its value is elided in the text");
+  if (static_cast<int64_t>(literal.data.size()) != count * size || count == 0) return unsupported(ref, "no value");
+  bool uniform = true;
+  for (int64_t e = 1; e < count && uniform; ++e)
+    uniform = std::memcmp(literal.data.data(), literal.data.data() + e * size, static_cast<size_t>(size)) == 0;
+  if (uniform) {
+    const Reg reg = register_of(s.type);
+    return is_float(reg) ? graph().real(reg, ir::as_double(literal, s.type, 0)) : graph().integer(reg, ir::as_int(literal, s.type, 0));
+  }
+  if (count * size > kLargestConstant) return unsupported(ref, "a constant of more than 64 KiB inside a fusion");
+  size_t array = 0;
+  while (array < out_.arrays.size() && (out_.arrays[array].kind != Array::Kind::constant || out_.arrays[array].data != literal.data))
+    ++array;
+  if (array == out_.arrays.size()) out_.arrays.push_back({Array::Kind::constant, 0, 0, count * size, literal.data});
+  const NodeId loaded = graph().load(storage_of(s.type), static_cast<int>(array), linearise(s.dims, place));
+  return from_storage(graph(), loaded, s.type);
+}
+
+base::Result<NodeId> Evaluator::arithmetic(Ref ref, const Place& place) {
+  const ir::Instr& i = instr(ref);
+  ElementOp op{i.op, shape(ref).type, {}, 8, 23};
+  if (i.op == Op::compare) {
+    ASSIGN_OR_RETURN(op.compare, ir::attr_compare(module_, i));
+  }
+  op.exponent_bits = ir::attr_int(module_, i, "exponent_bits").value_or(8);
+  op.mantissa_bits = ir::attr_int(module_, i, "mantissa_bits").value_or(23);
+  std::vector<Typed> in;
+  for (size_t k = 0; k < i.operands.size(); ++k) {
+    const Ref from = operand(ref, k);
+    const bool scalar = shape(from).rank() == 0;  // clamp's bounds, select's predicate
+    ASSIGN_OR_RETURN(const NodeId node, value(from, {}, scalar ? Place{} : place));
+    in.push_back({node, shape(maker(from, {}).ref, maker(from, {}).path).type});
+  }
+  auto node = elementwise(graph(), op, in);
+  if (!node.ok()) return unsupported(ref, node.error().message);
+  return round_result(*node, shape(ref).type);
+}
+
+base::Result<NodeId> Evaluator::moved(Ref ref, const std::vector<int64_t>& path, const Place& place) {
+  const ir::Instr& i = instr(ref);
+  if (i.op == Op::iota) {
+    const auto d = static_cast<size_t>(ir::attr_int(module_, i, "iota_dimension").value_or(0));
+    const Range range = graph().terms.range(place[d]);
+    const bool small = range.high <= std::numeric_limits<int32_t>::max();
+    const NodeId node = graph().index(small ? Reg::i32 : Reg::i64, place[d]);
+    return round_result(convert(graph(), {node, small ? ir::Type::s32 : ir::Type::s64}, shape(ref).type), shape(ref).type);
+  }
+  if (i.operands.empty()) return unsupported(ref, "not an op of loops");
+  const Ref from = operand(ref, 0);
+  const ir::Shape& source = shape(from);
+  Place at(static_cast<size_t>(source.rank()));
+  switch (i.op) {
+    case Op::copy:
+      return value(from, path, place);
+    case Op::broadcast: {
+      const auto dims = ir::attr_dims(module_, i, "dimensions");
+      for (size_t d = 0; d < at.size(); ++d) at[d] = place[static_cast<size_t>(dims[d])];
+      return value(from, {}, at);
+    }
+    case Op::reshape:
+      return value(from, {}, delinearise(graph().terms, source.dims, linearise(shape(ref).dims, place)));
+    case Op::bitcast:
+      if (source.type != shape(ref).type) return unsupported(ref, "changes the element type");
+      return value(from, {}, place_of(graph().terms, source, element_of(shape(ref), place)));
+    case Op::transpose: {
+      const auto dims = ir::attr_dims(module_, i, "dimensions");
+      for (size_t d = 0; d < at.size(); ++d) at[static_cast<size_t>(dims[d])] = place[d];
+      return value(from, {}, at);
+    }
+    case Op::reverse: {
+      at = place;
+      for (const int64_t d : ir::attr_dims(module_, i, "dimensions"))
+        at[static_cast<size_t>(d)] = place[static_cast<size_t>(d)] * -1 + (source.dims[static_cast<size_t>(d)] - 1);
+      return value(from, {}, at);
+    }
+    case Op::slice: {
+      ASSIGN_OR_RETURN(const auto dims, ir::attr_slice(module_, i));
+      for (size_t d = 0; d < at.size(); ++d) at[d] = place[d] * dims[d].stride + dims[d].start;
+      return value(from, {}, at);
+    }
+    case Op::get_dimension_size: {
+      const auto d = static_cast<size_t>(ir::attr_int(module_, i, "dimensions").value_or(0));
+      return graph().integer(Reg::i32, source.dims[d < source.dims.size() ? d : 0]);
+    }
+    default:
+      return unsupported(ref, "not an op of loops");
+  }
+}
+
+NodeId Evaluator::in_range(const Index& index, int64_t low, int64_t high) {
+  const Index i = graph().terms.normal(index);
+  const Range range = graph().terms.range(i);
+  if (range.low >= low && range.high < high) return graph().integer(Reg::i1, 1);
+  if (range.high < low || range.low >= high) return graph().integer(Reg::i1, 0);
+  if (cuts_allowed && !retry.cut && i.terms.size() == 1 && i.terms[0].second > 0 && loop_of_.contains(i.terms[0].first)) {
+    const auto [v, c] = i.terms[0];
+    const Range loop = graph().terms[v].range;
+    for (const int64_t bound : {low, high}) {
+      const int64_t at = ceil_div(bound - i.constant, c);
+      if (at > loop.low && at <= loop.high && !retry.cut) retry.cut = Retry::Cut{v, at};
+    }
+  }
+  const bool small = std::max(std::abs(range.low), std::abs(range.high)) + std::abs(low) <= std::numeric_limits<int32_t>::max() &&
+                     high - low <= std::numeric_limits<int32_t>::max();
+  const Reg reg = small ? Reg::i32 : Reg::i64;
+  return graph().compare(Predicate::ult, graph().index(reg, i + -low), graph().integer(reg, high - low));
+}
+
+Index Evaluator::clamped(const Index& index, int64_t low, int64_t high) {
+  const Index i = graph().terms.normal(index);
+  const Range range = graph().terms.range(i);
+  if (range.low >= low && range.high <= high) return i;
+  if (range.high < low || range.low > high) return {range.high < low ? low : high, {}};
+  return clamped_value({graph().index(Reg::i64, i), ir::Type::s64}, low, high);
+}
+
+Index Evaluator::clamped_value(Typed value, int64_t low, int64_t high) {
+  Graph& g = graph();
+  if (high <= low) return {low, {}};
+  const bool sign = ir::info(value.type).kind == ir::TypeInfo::Kind::signed_;
+  const Reg reg = g.type(value.node);
+  NodeId node = value.node;
+  if (!sign && reg == Reg::i64) {  // beyond 2^63: too large
+    node = g.select(g.compare(Predicate::slt, node, g.integer(reg, 0)), g.integer(reg, high), node);
+  } else {
+    node = g.cast(sign ? Code::sext : Code::zext, Reg::i64, node);
+  }
+  const NodeId l = g.integer(Reg::i64, low), h = g.integer(Reg::i64, high);
+  node = g.select(g.compare(Predicate::slt, node, l), l, node);
+  node = g.select(g.compare(Predicate::sgt, node, h), h, node);
+  return g.terms.value(node, {low, high});
+}
+
+base::Result<NodeId> Evaluator::pad(Ref ref, const Place& place) {
+  ASSIGN_OR_RETURN(const auto dims, ir::attr_padding(module_, instr(ref)));
+  const Ref from = operand(ref, 0);
+  const auto& sizes = shape(from).dims;
+  NodeId inside = graph().integer(Reg::i1, 1);
+  Place at(place.size());
+  for (size_t d = 0; d < place.size(); ++d) {
+    const int64_t step = dims[d].interior + 1;
+    const Index shifted = place[d] + -dims[d].low;
+    auto [quotient, rest] = graph().terms.divide(shifted, step);
+    inside = graph().binary(Code::and_, inside, in_range(step == 1 ? shifted : quotient, 0, sizes[d]));
+    if (step > 1) inside = graph().binary(Code::and_, inside, in_range(rest, 0, 1));
+    at[d] = clamped(step == 1 ? shifted : quotient, 0, std::max<int64_t>(sizes[d] - 1, 0));
+  }
+  ASSIGN_OR_RETURN(const NodeId around, value(operand(ref, 1), {}, {}));
+  if ((graph().is_constant(inside) && graph()[inside].imm == 0) || ir::elements(shape(from)) == 0) return around;
+  ASSIGN_OR_RETURN(const NodeId within, value(from, {}, at));
+  return graph().select(inside, within, around);
+}
+
+base::Result<NodeId> Evaluator::concatenate(Ref ref, const Place& place) {
+  const auto dims = ir::attr_dims(module_, instr(ref), "dimensions");
+  const auto d = static_cast<size_t>(dims.empty() ? 0 : dims[0]);
+  NodeId result = -1;
+  int64_t end = shape(ref).dims[d];
+  for (size_t k = instr(ref).operands.size(); k-- > 0;) {  // from the last: earlier operands take precedence below their end
+    const int64_t size = shape(operand(ref, k)).dims[d];
+    const NodeId here = in_range(place[d], end - size, end);
+    end -= size;
+    if (size == 0 || (graph().is_constant(here) && graph()[here].imm == 0)) continue;
+    Place at = place;
+    at[d] = clamped(place[d] + -end, 0, size - 1);
+    ASSIGN_OR_RETURN(const NodeId part, value(operand(ref, k), {}, at));
+    result = result < 0 ? part : graph().select(here, part, result);
+  }
+  if (result < 0) return unsupported(ref, "no operand has an element");
+  return result;
+}
+
+base::Result<NodeId> Evaluator::dynamic_slice(Ref ref, const Place& place) {
+  const Ref from = operand(ref, 0);
+  Place at = place;
+  for (size_t d = 0; d < place.size(); ++d) {
+    const bool scalars = shape(operand(ref, 1)).rank() == 0;
+    const Ref start = operand(ref, scalars ? 1 + d : 1);
+    ASSIGN_OR_RETURN(const NodeId node, value(start, {}, scalars ? Place{} : Place{Index{static_cast<int64_t>(d), {}}}));
+    at[d] = place[d] + clamped_value({node, shape(start).type}, 0, shape(from).dims[d] - shape(ref).dims[d]);
+  }
+  return value(from, {}, at);
+}
+
+base::Result<NodeId> Evaluator::dynamic_update_slice(Ref ref, const Place& place) {
+  const Ref update = operand(ref, 1);
+  NodeId inside = graph().integer(Reg::i1, 1);
+  Place at = place;
+  const bool cuts = cuts_allowed;
+  cuts_allowed = false;
+  for (size_t d = 0; d < place.size(); ++d) {
+    const bool scalars = shape(operand(ref, 2)).rank() == 0;
+    const Ref start = operand(ref, scalars ? 2 + d : 2);
+    ASSIGN_OR_RETURN(const NodeId node, value(start, {}, scalars ? Place{} : Place{Index{static_cast<int64_t>(d), {}}}));
+    const int64_t size = shape(update).dims[d];
+    const Index offset = place[d] - clamped_value({node, shape(start).type}, 0, shape(ref).dims[d] - size);
+    inside = graph().binary(Code::and_, inside, in_range(offset, 0, size));
+    at[d] = clamped(offset, 0, std::max<int64_t>(size - 1, 0));
+  }
+  cuts_allowed = cuts;
+  ASSIGN_OR_RETURN(const NodeId old, value(operand(ref, 0), {}, place));
+  if (ir::elements(shape(update)) == 0) return old;
+  ASSIGN_OR_RETURN(const NodeId fresh, value(update, {}, at));
+  return graph().select(inside, fresh, old);
+}
+
+base::Result<NodeId> Evaluator::gather(Ref ref, const Place& place) {
+  const ir::GatherDims dims = ir::attr_gather(module_, instr(ref));
+  const Ref from = operand(ref, 0), indices = operand(ref, 1);
+  const auto has = [](const std::vector<int64_t>& list, size_t d) { return std::ranges::count(list, static_cast<int64_t>(d)) > 0; };
+  Place batch, offset;
+  for (size_t d = 0; d < place.size(); ++d) (has(dims.offset_dims, d) ? offset : batch).push_back(place[d]);
+  Place at(static_cast<size_t>(shape(from).rank()));
+  for (size_t k = 0; k < dims.start_index_map.size(); ++k) {
+    Place where = batch;
+    if (dims.index_vector_dim < shape(indices).rank())
+      where.insert(where.begin() + dims.index_vector_dim, Index{static_cast<int64_t>(k), {}});
+    ASSIGN_OR_RETURN(const NodeId node, value(indices, {}, where));
+    const auto d = static_cast<size_t>(dims.start_index_map[k]);
+    at[d] = clamped_value({node, shape(indices).type}, 0, shape(from).dims[d] - dims.slice_sizes[d]);
+  }
+  size_t next = 0;
+  for (size_t d = 0; d < at.size(); ++d)
+    if (!has(dims.collapsed_slice_dims, d) && !has(dims.operand_batching_dims, d) && next < offset.size()) at[d] = at[d] + offset[next++];
+  for (size_t k = 0; k < dims.operand_batching_dims.size(); ++k) {
+    int64_t b = dims.start_indices_batching_dims[k];
+    if (b > dims.index_vector_dim) --b;
+    at[static_cast<size_t>(dims.operand_batching_dims[k])] = batch[static_cast<size_t>(b)];
+  }
+  return value(from, {}, at);
+}
+
+base::Result<NodeId> Evaluator::map(Ref ref, const Place& place) {
+  std::vector<Typed> arguments;
+  for (size_t k = 0; k < instr(ref).operands.size(); ++k) {
+    ASSIGN_OR_RETURN(const NodeId node, value(operand(ref, k), {}, place));
+    arguments.push_back({node, shape(operand(ref, k)).type});
+  }
+  if (instr(ref).calls.empty()) return unsupported(ref, "no computation");
+  ASSIGN_OR_RETURN(const auto results, apply(instr(ref).calls[0], arguments));
+  return round_result(results[0], shape(ref).type);
+}
+
+base::Result<std::vector<NodeId>> Evaluator::apply(ir::CompId comp, std::span<const Typed> arguments) {
+  const auto frame = static_cast<int>(frames_.size());
+  frames_.push_back({comp, -1, -1, {arguments.begin(), arguments.end()}, false});
+  const Ref root{frame, module_.comp(comp).root};
+  std::vector<NodeId> results;
+  for (const ir::Leaf& leaf : ir::leaves(shape(root))) {
+    ASSIGN_OR_RETURN(const NodeId node, value(root, leaf.path, {}));
+    results.push_back(node);
+  }
+  return results;
+}
+
+}  // namespace kernel

@@ -1,0 +1,314 @@
+// Reductions inside a nest. A reduction whose place covers the outer loops exactly becomes a stage: loops over what it combines,
+// accumulators, a result that later stages use. Reductions of the same count share a stage, and with it loads and common values. A
+// reduction at any other place ends the attempt: either its loops become the outer loops of the nest (softmax, norms), or its result is put
+// in memory first.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "replay/kernel/evaluate.h"
+#include "src/ir/attr.h"
+
+namespace kernel {
+namespace {
+
+using ir::Op;
+
+constexpr int64_t kMostSerial = 8192;
+
+int64_t product(const std::vector<int64_t>& sizes) {
+  int64_t p = 1;
+  for (const int64_t s : sizes) p *= s;
+  return p;
+}
+
+bool contains(const std::vector<int64_t>& list, int64_t value) { return std::ranges::count(list, value) > 0; }
+
+/// The value that changes nothing.
+std::optional<NodeId> identity(Graph& g, Op op, ir::Type type) {
+  const Reg reg = register_of(type);
+  const double inf = std::numeric_limits<double>::infinity();
+  const bool sign = ir::info(type).kind == ir::TypeInfo::Kind::signed_;
+  const int bits = 8 * bytes(reg);
+  const int64_t largest = sign ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : -1;
+  const int64_t smallest = sign ? -largest - 1 : 0;
+  if (reg == Reg::i1) {
+    const bool all = op == Op::and_ || op == Op::minimum || op == Op::multiply;
+    return g.integer(reg, all ? 1 : 0);
+  }
+  switch (op) {
+    case Op::add:
+    case Op::or_:
+    case Op::xor_:
+      return is_float(reg) ? g.real(reg, 0) : g.integer(reg, 0);
+    case Op::multiply:
+      return is_float(reg) ? g.real(reg, 1) : g.integer(reg, 1);
+    case Op::and_:
+      return g.integer(reg, -1);
+    case Op::maximum:
+      return is_float(reg) ? g.real(reg, -inf) : g.integer(reg, smallest);
+    case Op::minimum:
+      return is_float(reg) ? g.real(reg, inf) : g.integer(reg, largest);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool Evaluator::needs_stage(NodeId node, size_t first) const {
+  std::vector<NodeId> targets;
+  for (size_t s = first; s < nest_->stages.size(); ++s)
+    for (const Reduction& r : nest_->stages[s].reductions) targets.insert(targets.end(), r.results.begin(), r.results.end());
+  if (targets.empty()) return false;
+  std::vector<bool> seen(out_.graph.size());
+  std::vector<TermId> terms;
+  std::vector<NodeId> todo{node};
+  while (!todo.empty()) {
+    const NodeId id = todo.back();
+    todo.pop_back();
+    if (seen[static_cast<size_t>(id)]) continue;
+    seen[static_cast<size_t>(id)] = true;
+    if (std::ranges::count(targets, id) > 0) return true;
+    const Node& n = out_.graph[id];
+    todo.insert(todo.end(), n.in.begin(), n.in.end());
+    terms.clear();
+    for (const auto& [t, c] : n.index.terms) terms.push_back(t);
+    while (!terms.empty()) {
+      const Term& term = out_.graph.terms[terms.back()];
+      terms.pop_back();
+      if (term.kind == Term::Kind::value) todo.push_back(term.node);
+      for (const auto& [t, c] : term.base.terms) terms.push_back(t);
+    }
+  }
+  return false;
+}
+
+std::vector<TermId> Evaluator::exact_loops(const std::vector<int64_t>& sizes, const Place& place) const {
+  const Terms& terms = out_.graph.terms;
+  Index linear = terms.normal(linearise(sizes, place));
+  std::ranges::sort(linear.terms, {}, [](const auto& t) { return t.second; });
+  if (linear.constant != 0) return {};
+  int64_t expected = 1;
+  std::vector<TermId> loops;
+  for (const auto& [t, c] : linear.terms) {
+    if (terms[t].kind != Term::Kind::variable || c != expected || terms[t].range.low != 0) return {};
+    expected *= terms[t].range.high + 1;
+    loops.push_back(t);
+  }
+  if (expected != product(sizes)) loops.clear();
+  return loops;
+}
+
+bool Evaluator::covers_outer(const std::vector<int64_t>& sizes, const Place& place) const {
+  auto loops = exact_loops(sizes, place), outer = nest_->outer;
+  std::ranges::sort(loops);
+  std::ranges::sort(outer);
+  return loops == outer && (!loops.empty() || product(sizes) == 1);
+}
+
+base::Result<std::vector<Typed>> Evaluator::terms_of(Ref ref, const Place& place, const Index& step, Place* operand_place) {
+  const ir::Instr& i = instr(ref);
+  if (i.op == Op::reduce_window) return window_terms(ref, place, step);
+  if (i.op == Op::dot) return product_terms(ref, place, step);
+  const auto dims = ir::attr_dims(module_, i, "dimensions");
+  const auto& sizes = shape(operand(ref, 0)).dims;
+  std::vector<int64_t> reduced;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (contains(dims, static_cast<int64_t>(d))) reduced.push_back(sizes[d]);
+  const Place steps = delinearise(graph().terms, reduced, step);
+  Place at(sizes.size());
+  for (size_t d = 0, kept = 0, gone = 0; d < sizes.size(); ++d)
+    at[d] = contains(dims, static_cast<int64_t>(d)) ? steps[gone++] : place[kept++];
+  if (operand_place) *operand_place = at;
+  std::vector<Typed> terms;
+  for (size_t k = 0; k < i.operands.size() / 2; ++k) {
+    ASSIGN_OR_RETURN(const NodeId node, value(operand(ref, k), {}, at));
+    terms.push_back({node, shape(operand(ref, k)).type});
+  }
+  return terms;
+}
+
+base::Result<std::vector<Typed>> Evaluator::window_terms(Ref ref, const Place& place, const Index& step) {
+  const ir::Instr& i = instr(ref);
+  ASSIGN_OR_RETURN(const auto window, ir::attr_window(module_, i));
+  const auto& sizes = shape(operand(ref, 0)).dims;
+  if (window.size() != sizes.size()) return unsupported(ref, "a window of another rank");
+  std::vector<int64_t> extents;
+  for (const auto& w : window) extents.push_back(w.size);
+  const Place taps = delinearise(graph().terms, extents, step);
+  NodeId inside = graph().integer(Reg::i1, 1);
+  Place at(sizes.size());
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const auto& w = window[d];
+    const Index tap = w.reversed ? taps[d] * -1 + (w.size - 1) : taps[d];
+    const Index dilated = place[d] * w.stride + tap * w.window_dilation + -w.pad_low;
+    auto [quotient, rest] = graph().terms.divide(dilated, w.base_dilation);
+    inside = graph().binary(Code::and_, inside, in_range(quotient, 0, sizes[d]));
+    if (w.base_dilation > 1) inside = graph().binary(Code::and_, inside, in_range(rest, 0, 1));
+    at[d] = clamped(quotient, 0, std::max<int64_t>(sizes[d] - 1, 0));
+  }
+  std::vector<Typed> terms;
+  const size_t n = i.operands.size() / 2;
+  for (size_t k = 0; k < n; ++k) {
+    ASSIGN_OR_RETURN(const NodeId start, value(operand(ref, n + k), {}, {}));
+    ASSIGN_OR_RETURN(const NodeId node, value(operand(ref, k), {}, at));
+    terms.push_back({graph().select(inside, node, start), shape(operand(ref, k)).type});
+  }
+  return terms;
+}
+
+base::Result<std::vector<Typed>> Evaluator::product_terms(Ref ref, const Place& place, const Index& step) {
+  const ir::DotDims dims = ir::attr_dot_dims(module_, instr(ref));
+  std::vector<int64_t> sizes;
+  const ir::Shape& a = shape(operand(ref, 0));
+  for (const int64_t d : dims.lhs_contracting) sizes.push_back(a.dims[static_cast<size_t>(d)]);
+  const Place steps = delinearise(graph().terms, sizes, step);
+  size_t next = dims.lhs_batch.size();
+  const auto place_in = [&](const ir::Shape& s, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+    Place at(s.dims.size());
+    for (size_t k = 0; k < batch.size(); ++k) at[static_cast<size_t>(batch[k])] = place[k];
+    for (size_t k = 0; k < contracting.size(); ++k) at[static_cast<size_t>(contracting[k])] = steps[k];
+    for (size_t d = 0; d < at.size(); ++d)
+      if (!contains(batch, static_cast<int64_t>(d)) && !contains(contracting, static_cast<int64_t>(d))) at[d] = place[next++];
+    return at;
+  };
+  const ir::Type type = shape(ref).type;
+  const Place left = place_in(a, dims.lhs_batch, dims.lhs_contracting);
+  const Place right = place_in(shape(operand(ref, 1)), dims.rhs_batch, dims.rhs_contracting);
+  ASSIGN_OR_RETURN(const NodeId x, value(operand(ref, 0), {}, left));
+  ASSIGN_OR_RETURN(const NodeId y, value(operand(ref, 1), {}, right));
+  const NodeId x_wide = convert(graph(), {x, a.type}, type), y_wide = convert(graph(), {y, shape(operand(ref, 1)).type}, type);
+  const Typed factors[] = {{x_wide, type}, {y_wide, type}};
+  ASSIGN_OR_RETURN(const NodeId p, elementwise(graph(), {Op::multiply, type, {}, 8, 23}, factors));
+  return std::vector<Typed>{{p, type}};
+}
+
+size_t Evaluator::add_stage(Stage stage, int64_t count, const Index& step) {
+  nest_->stages.push_back(std::move(stage));
+  stage_loops_.push_back({count, step});
+  return nest_->stages.size() - 1;
+}
+
+/// In a stage that has loops of the same count and whose results are not needed, or in a new one.
+base::Result<std::vector<Typed>> Evaluator::terms_in_stage(Ref ref, const Place& place, size_t& stage) {
+  const ir::Instr& i = instr(ref);
+  int64_t count = 1;
+  if (i.op == Op::reduce) {
+    for (const int64_t d : ir::attr_dims(module_, i, "dimensions")) count *= shape(operand(ref, 0)).dims[static_cast<size_t>(d)];
+  } else if (i.op == Op::reduce_window) {
+    ASSIGN_OR_RETURN(const auto window, ir::attr_window(module_, i));
+    for (const auto& w : window) count *= w.size;
+  } else {
+    for (const int64_t d : ir::attr_dot_dims(module_, i).lhs_contracting) count *= shape(operand(ref, 0)).dims[static_cast<size_t>(d)];
+  }
+  Place at;
+  for (size_t s = stage_loops_.size(); s-- > 0;) {
+    if (stage_loops_[s].count != count) continue;
+    ASSIGN_OR_RETURN(auto terms, terms_of(ref, place, stage_loops_[s].step, &at));
+    stage = s;
+    if (std::ranges::none_of(terms, [&](const Typed& t) { return needs_stage(t.node, s); })) return terms;
+    break;
+  }
+  Stage fresh;
+  const Index step = loops_of(fmt::format("{}.{}", ref.frame, ref.instr), count, fresh.loops);
+  ASSIGN_OR_RETURN(auto terms, terms_of(ref, place, step, &at));
+  stage = add_stage(std::move(fresh), count, step);
+  if (!first_reduction && i.op == Op::reduce) first_reduction = Placed{shape(operand(ref, 0)).dims, at, stage};
+  return terms;
+}
+
+base::Result<Reduction> Evaluator::combine(Ref ref, const std::vector<Typed>& terms) {
+  const ir::Instr& i = instr(ref);
+  const size_t n = terms.size();
+  Reduction reduction;
+  std::vector<Typed> parameters;
+  for (size_t k = 0; k < 2 * n; ++k)
+    parameters.push_back({graph().op(Code::parameter, register_of(terms[k % n].type), {}, static_cast<int64_t>(k)), terms[k % n].type});
+  for (const Typed& t : terms) {
+    reduction.values.push_back(t.node);
+    reduction.results.push_back(graph().op(Code::result, graph().type(t.node), {}, results_++));
+  }
+  if (i.op == Op::dot) {
+    ASSIGN_OR_RETURN(const NodeId sum, elementwise(graph(), {Op::add, terms[0].type, {}, 8, 23}, parameters));
+    reduction.combined = {sum};
+    reduction.start = {*identity(graph(), Op::add, terms[0].type)};
+    return reduction;
+  }
+  if (i.calls.empty()) return unsupported(ref, "no computation");
+  const replay::Rounding rounding = rounding_;
+  rounding_ = replay::Rounding::border;  // accumulators are not rounded
+  auto combined = apply(i.calls[0], parameters);
+  rounding_ = rounding;
+  if (!combined.ok()) return combined.error();
+  reduction.combined = *combined;
+  if (reduction.combined.size() != n) return unsupported(ref, "its computation has another number of results");
+  const auto simple = n == 1 ? ir::simple_reducer(module_, i.calls[0]) : std::nullopt;
+  for (size_t k = 0; k < n; ++k) {
+    const auto neutral = simple ? identity(graph(), *simple, terms[k].type) : std::nullopt;
+    if (neutral) {
+      reduction.start.push_back(*neutral);
+    } else {
+      ASSIGN_OR_RETURN(const NodeId start, value(operand(ref, n + k), {}, {}));
+      reduction.start.push_back(start);
+    }
+  }
+  return reduction;
+}
+
+/// The results, combined with the initial values where these are not neutral.
+base::Result<std::vector<NodeId>> Evaluator::with_start(Ref ref, const std::vector<Typed>& terms, const Reduction& reduction) {
+  const size_t n = terms.size();
+  if (instr(ref).op == Op::dot) return reduction.results;
+  std::vector<Typed> arguments;
+  bool neutral = true;
+  for (size_t k = 0; k < n; ++k) {
+    ASSIGN_OR_RETURN(const NodeId start, value(operand(ref, n + k), {}, {}));
+    neutral = neutral && start == reduction.start[k];
+    arguments.push_back({start, terms[k].type});
+  }
+  if (neutral) return reduction.results;
+  for (size_t k = 0; k < n; ++k) arguments.push_back({reduction.results[k], terms[k].type});
+  return apply(instr(ref).calls[0], arguments);
+}
+
+/// Elements that a single thread would work through if the reduction became a stage of a nest without outer loops; 0 for a root.
+int64_t Evaluator::serial_cost(Ref ref) const {
+  if (inside_reduction_ == 0 && map_elements == 0) return 0;
+  const int64_t read = instr(ref).operands.empty() ? 1 : ir::elements(shape(operand(ref, 0)));
+  return read + map_elements;
+}
+
+base::Result<NodeId> Evaluator::reduction_value(Ref ref, const std::vector<int64_t>& path, const Place& place) {
+  const size_t leaf = path.empty() ? 0 : static_cast<size_t>(path[0]);
+  std::string key = fmt::format("{}.{}", ref.frame, ref.instr);
+  for (const Index& index : place) key += "," + print(graph().terms, index);
+  if (const auto known = reductions_.find(key); known != reductions_.end()) return known->second[leaf];
+  const auto& sizes = shape(ref, path).dims;
+  if (!covers_outer(sizes, place) || (nest_->outer.empty() && serial_cost(ref) > kMostSerial)) {
+    retry.wanted = true;
+    const auto dims = ir::attr_dims(module_, instr(ref), "dimensions");
+    const bool rows = product(sizes) > 1 && instr(ref).op == Op::reduce && contains(dims, ir::minor_to_major(shape(operand(ref, 0)))[0]);
+    if (nest_->outer.empty() && outer_allowed && rows) retry.outer = exact_loops(sizes, place);
+    if (retry.outer.empty()) retry.materialise = ref;
+    return unsupported(ref, "its result must be in memory");
+  }
+  size_t stage = 0;
+  ++inside_reduction_;
+  auto found = terms_in_stage(ref, place, stage);
+  --inside_reduction_;
+  ASSIGN_OR_RETURN(const auto terms, std::move(found));
+  ASSIGN_OR_RETURN(const Reduction reduction, combine(ref, terms));
+  nest_->stages[stage].reductions.push_back(reduction);
+  ASSIGN_OR_RETURN(auto results, with_start(ref, terms, reduction));
+  for (size_t k = 0; k < results.size(); ++k)
+    results[k] = round_result(
+        results[k],
+        shape(ref, instr(ref).operands.size() > 2 && !path.empty() ? std::vector<int64_t>{static_cast<int64_t>(k)} : path).type);
+  reductions_.emplace(key, results);
+  if (leaf >= results.size()) return unsupported(ref, "no such element of its result");
+  return results[leaf];
+}
+
+}  // namespace kernel

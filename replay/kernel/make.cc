@@ -1,0 +1,109 @@
+// The three moves in a row, and what a plan needs to know of the result.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "replay/kernel/analyse.h"
+#include "replay/kernel/kernel.h"
+#include "replay/kernel/lower.h"
+#include "replay/kernel/render_llvm.h"
+#include "replay/kernel/schedule.h"
+#include "src/base/hash.h"
+
+namespace kernel {
+namespace {
+
+/// "rows_f16_8192x768": the first part's class, the first output's type, the largest operand's or output's dims.
+std::string name_of(const ir::Module& module, ir::InstrRef ref, const std::vector<Scheduled>& parts) {
+  const ir::Instr& instr = module.instr(ref.comp, ref.instr);
+  const auto outputs = ir::leaves(module.shape(instr));
+  const ir::Shape* largest = outputs.empty() ? nullptr : outputs[0].shape;
+  for (const ir::InstrId o : instr.operands)
+    for (const ir::Leaf& leaf : ir::leaves(module.shape(module.instr(ref.comp, o))))
+      if (!largest || ir::elements(*leaf.shape) > ir::elements(*largest)) largest = leaf.shape;
+  std::string shapes;
+  for (const Scheduled& p : parts)
+    if (shapes.find(p.shape) == std::string::npos) shapes += (shapes.empty() ? "" : "_") + p.shape;
+  if (shapes.empty()) shapes = "nothing";
+  std::string dims;
+  if (largest)
+    for (const int64_t d : largest->dims) dims += fmt::format("{}{}", dims.empty() ? "" : "x", d);
+  return fmt::format("{}_{}{}{}", shapes, outputs.empty() ? "" : ir::text(outputs[0].shape->type), dims.empty() ? "" : "_", dims);
+}
+
+/// Everything that all nests read and write.
+std::vector<Footprint> footprints(const Lowered& lowered) {
+  std::vector<Footprint> prints;
+  for (const Nest& nest : lowered.nests) {
+    std::vector<NodeId> roots;
+    std::vector<Store> stores = nest.finish;
+    for (const Stage& s : nest.stages) {
+      for (const NodeId id : roots_of(s)) roots.push_back(id);
+      stores.insert(stores.end(), s.stores.begin(), s.stores.end());
+    }
+    prints.push_back(footprint(lowered.graph, roots, stores));
+  }
+  return prints;
+}
+
+/// An operand may be overwritten by an output if each element is read only where that output's element is written.
+bool may_overwrite(const Lowered& lowered, const std::vector<Footprint>& prints, int operand, int output) {
+  const Index* written = nullptr;
+  int bytes_written = 0;
+  for (const Footprint& p : prints)
+    for (const Access& a : p.accesses)
+      if (a.array == output) {
+        if (written || !a.store) return false;
+        written = &a.at;
+        bytes_written = bytes(a.reg);
+      }
+  bool read = false;
+  for (const Footprint& p : prints)
+    for (const Access& a : p.accesses) {
+      if (a.array != operand) continue;
+      read = true;
+      if (!written || a.at != *written || bytes(a.reg) != bytes_written) return false;
+    }
+  return read && lowered.arrays[static_cast<size_t>(operand)].bytes == lowered.arrays[static_cast<size_t>(output)].bytes;
+}
+
+}  // namespace
+
+base::Result<Kernel> make(const ir::Module& module, ir::InstrRef instr, replay::Rounding rounding, const Target& target) {
+  ASSIGN_OR_RETURN(Lowered lowered, lower(module, instr, rounding));
+  const std::vector<Footprint> prints = footprints(lowered);
+  Kernel kernel;
+  kernel.operands = lowered.operands;
+  kernel.outputs = lowered.outputs;
+  for (int k = 0; k < lowered.operands; ++k) {
+    const bool read = std::ranges::any_of(
+        prints, [&](const Footprint& p) { return std::ranges::any_of(p.accesses, [&](const Access& a) { return a.array == k; }); });
+    kernel.reads_all.push_back(read);
+  }
+  for (int o = 0; o < lowered.outputs; ++o) {
+    kernel.may_alias.push_back(-1);
+    for (int k = 0; k < lowered.operands && kernel.may_alias.back() < 0; ++k)
+      if (std::ranges::count(kernel.may_alias, k) == 0 && may_overwrite(lowered, prints, k, lowered.operands + o))
+        kernel.may_alias.back() = k;
+  }
+  const std::vector<Scheduled> parts = schedule(lowered, target);
+  kernel.name = name_of(module, instr, parts);
+  LlvmModule ir(lowered, target);
+  std::string launch;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Scheduled& p = parts[i];
+    const std::string symbol = fmt::format("k{}", i);
+    ir.add(p.list, symbol);
+    kernel.list += fmt::format("{} {}: {} iterations\n{}", symbol, p.shape, p.count, print(p.list));
+    kernel.parts.push_back({symbol, p.count, p.grain, p.chunk, p.by_thread, p.work_bytes});
+    kernel.thread_scratch_bytes = std::max(kernel.thread_scratch_bytes, p.thread_bytes);
+    launch += fmt::format("{} {} {} {} {} ", p.count, p.grain, p.chunk, p.by_thread, p.work_bytes);
+  }
+  kernel.scratch_bytes = lowered.shared_bytes;
+  kernel.llvm_ir = ir.text();
+  kernel.key = base::hash128_hex(fmt::format("{}{} {} {} {}\n{}", launch, kernel.scratch_bytes, kernel.thread_scratch_bytes,
+                                             kernel.operands, kernel.outputs, kernel.llvm_ir));
+  return kernel;
+}
+
+}  // namespace kernel

@@ -1,0 +1,71 @@
+// What a kernel does, before any schedule: loops with values to compute and places to put them. Device-free.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "replay/kernel/graph.h"
+
+namespace kernel {
+
+/// An array that a kernel touches.
+struct Array {
+  enum class Kind : uint8_t {
+    operand,   ///< `position` in args
+    output,    ///< `position` in args
+    shared,    ///< at `offset` bytes of the shared scratch
+    constant,  ///< `data`, part of the code
+    thread,    ///< at `offset` bytes of the thread's scratch
+  } kind = Kind::operand;
+  int position = 0;
+  int64_t offset = 0, bytes = 0;
+  std::vector<std::byte> data;
+};
+
+struct Store {
+  int array = 0;
+  Index at;           ///< element
+  NodeId value = -1;  ///< of the storage type
+};
+
+/// Combines values over the loops of a stage. n values at once (n > 1: tuples).
+struct Reduction {
+  std::vector<NodeId> values;
+  std::vector<NodeId> start;     ///< what accumulators hold at first: the identity
+  std::vector<NodeId> combined;  ///< n nodes over parameters 0 … n-1 (so far) and n … 2n-1 (new)
+  std::vector<NodeId> results;   ///< n nodes `result`
+};
+
+/// Loops inside the outer loops of a nest. Stages run one after another; later ones may use the results of earlier ones.
+struct Stage {
+  std::vector<TermId> loops;
+  std::vector<Reduction> reductions;
+  std::vector<Store> stores;  ///< in each iteration
+  NodeId condition = -1;      ///< the stage is skipped where this is false; it depends on outer loops only
+};
+
+struct Nest {
+  std::vector<TermId> outer;  ///< independent iterations
+  std::vector<Stage> stages;
+  std::vector<Store> finish;  ///< after all stages, once an outer iteration
+  /// Updates in order: the outer loops run serially on every thread; each thread stores only where `condition` holds, which compares with
+  /// the thread's range of `owned` destination rows through the terms `first_owned`, `end_owned`.
+  bool serial = false;
+  int64_t owned = 1;
+  TermId first_owned = -1, end_owned = -1;
+  int skip_if_same[2] = {-1, -1};  ///< arrays: nothing to do where both are the same memory
+};
+
+/// All nests of a kernel, in order, with a barrier between.
+struct Lowered {
+  Graph graph;
+  std::vector<Array> arrays;  ///< operands, outputs, then what lowering added
+  std::vector<Nest> nests;
+  int operands = 0, outputs = 0;
+  int64_t shared_bytes = 0;
+};
+
+std::string print(const Lowered& lowered);
+
+}  // namespace kernel
