@@ -16,6 +16,9 @@ namespace replay {
 
 struct DeviceOptions {
   int threads = 0;               ///< 0: affinity mask and cgroup quota
+  int64_t memory_limit_bytes = 0;  ///< plans that need more are refused; 0: what is free
+  std::string cpu{};             ///< cpu: the processor to compile for, as LLVM names it ("haswell"); empty: this one
+  int lanes = 0;                 ///< cpu: f32 elements of a vector register, 8 or 16; 0: what the processor has
 };
 
 class Device {

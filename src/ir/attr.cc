@@ -174,14 +174,19 @@ std::string attr_string(const Module& module, const Instr& instr, std::string_vi
 }
 
 base::Result<std::vector<WindowDim>> attr_window(const Module& module, const Instr& instr) {
+  static constexpr std::string_view kForm = "{size=3x3 stride=2x2 pad=0_1x0_1}";
   const std::string_view text = attr_text(module, instr, "window").value_or("{}");
-  AttrScan scan{text};
   std::vector<WindowDim> window;
-  scan.take('{');
+  const size_t size = text.find("size=");  // says the rank, and may stand anywhere
+  if (size != std::string_view::npos) {
+    AttrScan scan{text.substr(size + 5)};
+    if (!set_window_item(scan, "size", window)) return broken("window", text, kForm);
+  }
+  AttrScan scan{text};
+  if (!scan.take('{')) return broken("window", text, kForm);
   while (!scan.take('}')) {
     const std::string_view key = scan.word();
-    if (key.empty() || !scan.take('=') || !set_window_item(scan, key, window))
-      return broken("window", text, "{size=3x3 stride=2x2 pad=0_1x0_1}");
+    if (key.empty() || !scan.take('=') || !set_window_item(scan, key, window)) return broken("window", text, kForm);
     if (!scan.take(' ')) scan.take(',');
   }
   if (!std::ranges::all_of(window, is_sound)) return base::Error{fmt::format("window={}: sizes are ≥ 0, strides and dilations ≥ 1", text)};

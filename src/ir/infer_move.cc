@@ -207,7 +207,11 @@ Inferred iota(const In& in) {
 Inferred constant(const In& in) { return in.declared() == nullptr ? as_written() : follows(*in.declared()); }
 Inferred as_operand(const In& in) { return follows(in.operand(0)); }
 Inferred as_operand_if_any(const In& in) { return in.count() == 0 ? constant(in) : follows(in.operand(0)); }
-Inferred dimension_size(const In&) { return follows(array_shape(Type::s32, {})); }
+/// s32 today, u32 until 2019.
+Inferred dimension_size(const In& in) {
+  return in.declared() != nullptr && in.declared()->type == Type::u32 ? follows(array_shape(Type::u32, {}))
+                                                                      : follows(array_shape(Type::s32, {}));
+}
 Inferred device_id(const In&) { return follows(array_shape(Type::u32, {})); }
 
 struct Row {

@@ -14,7 +14,6 @@
 
 #include "src/base/file.h"
 #include "src/base/text.h"
-#include "src/model/schema.h"
 #include "src/model/store.h"
 
 namespace model {
@@ -97,7 +96,7 @@ base::Result<FileState> look_at(const std::string& path) {
   return FileState::database;
 }
 
-base::Result<Identity> identify(const Database& database) {
+base::Result<Identity> identify(const Database& database, int64_t newest) {
   ASSIGN_OR_RETURN(const int64_t application, database.integer("PRAGMA application_id"));
   ASSIGN_OR_RETURN(const int64_t version, database.integer("PRAGMA user_version"));
   ASSIGN_OR_RETURN(const int64_t objects, database.integer("SELECT count(*) FROM sqlite_schema"));
@@ -105,11 +104,11 @@ base::Result<Identity> identify(const Database& database) {
   if (application != kApplicationId) {
     return wrong(database.path(), "is a database of another application; choose another file with -o");
   }
-  if (version > kSchemaVersion) {
+  if (version > newest) {
     return wrong(
         database.path(),
         fmt::format("was made by a newer version of profile (schema {}, this one knows {}); update profile, or choose another file with -o",
-                    version, kSchemaVersion));
+                    version, newest));
   }
   return Identity::ours;
 }

@@ -16,8 +16,8 @@ enum class FileState { missing, empty, database };
 base::Result<FileState> look_at(const std::string& path);
 
 enum class Identity { unused, ours };  ///< unused: a database without tables, as a writer leaves it that was killed at its first write
-/// Errors: of another application, made by a newer version.
-base::Result<Identity> identify(const Database& database);
+/// Errors: of another application, made by a version newer than `newest`.
+base::Result<Identity> identify(const Database& database, int64_t newest);
 
 /// "boot-id pid start-time" of this process: tells later whether the writer of a run is still there.
 std::string this_writer();

@@ -10,6 +10,7 @@
 #include "src/model/checks.h"
 #include "src/model/content.h"
 #include "src/model/database.h"
+#include "src/model/schema.h"
 #include "src/model/store.h"
 
 namespace model {
@@ -102,7 +103,7 @@ base::Result<Reader> Reader::open(const std::string& path) {
   const base::Error empty{fmt::format("{}: is empty, nothing was saved in it; replay a program into it with -o", shown)};
   if (state == FileState::empty && !has_log(path)) return empty;
   ASSIGN_OR_RETURN(Database database, open_for_reading(path));
-  ASSIGN_OR_RETURN(const Identity identity, identify(database));
+  ASSIGN_OR_RETURN(const Identity identity, identify(database, kSchemaVersion));
   if (identity == Identity::unused) return empty;
   RETURN_IF_ERROR(database.execute(kReaderPragmas));
   return Reader(std::make_unique<Impl>(Impl{std::move(database)}));

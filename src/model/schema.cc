@@ -55,7 +55,7 @@ std::span<const Migration> migrations() { return {}; }
 
 base::Status prepare_schema(Database& database, std::string_view schema_sql, std::span<const Migration> steps, int64_t version) {
   ASSIGN_OR_RETURN(Transaction transaction, Transaction::begin(database));
-  ASSIGN_OR_RETURN(const Identity identity, identify(database));  // again, now that nobody else can make it
+  ASSIGN_OR_RETURN(const Identity identity, identify(database, version));  // again, now that nobody else can make it
   ASSIGN_OR_RETURN(const int64_t found, database.integer("PRAGMA user_version"));
   if (identity == Identity::ours && found == version) return {};
   if (identity == Identity::ours) {

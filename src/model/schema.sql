@@ -7,7 +7,7 @@
 
 -- A file that was imported.
 CREATE TABLE IF NOT EXISTS source (
-  id      INTEGER PRIMARY KEY,
+  id      INTEGER PRIMARY KEY,  -- row id
   path    TEXT NOT NULL,           -- as it was given
   format  TEXT NOT NULL,           -- importer that read it: hlo, ...
   sha256  TEXT NOT NULL UNIQUE,    -- of its bytes: the same bytes are imported once
@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS source (
 
 -- What an import or a replay could go on without.
 CREATE TABLE IF NOT EXISTS note (
-  id     INTEGER PRIMARY KEY,
+  id     INTEGER PRIMARY KEY,  -- row id
   source INTEGER REFERENCES source(id),  -- the file it is about, or NULL
   run    INTEGER REFERENCES run(id),     -- the replay it is about, or NULL
   line   INTEGER,                        -- place in the file, from 1; NULL: not about a place
@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS note (
 
 -- A long text, kept once: program texts and kernel sources.
 CREATE TABLE IF NOT EXISTS content (
-  id    INTEGER PRIMARY KEY,
+  id    INTEGER PRIMARY KEY,  -- row id
   hash  TEXT NOT NULL UNIQUE,      -- XXH3-128 of the text
   bytes INTEGER NOT NULL,          -- length of the text
   plain TEXT,                      -- the text, or NULL where it is compressed
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS content (
 
 -- A program: one HLO module.
 CREATE TABLE IF NOT EXISTS module (
-  id      INTEGER PRIMARY KEY,
+  id      INTEGER PRIMARY KEY,  -- row id
   source  INTEGER NOT NULL REFERENCES source(id),   -- file it came in
   position INTEGER NOT NULL,                        -- place in the file, from 0
   name    TEXT NOT NULL,                            -- name in its header
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS module (
 
 -- A computation of a module: the entry, a fusion's body, a reducer, a loop's body.
 CREATE TABLE IF NOT EXISTS computation (
-  id       INTEGER PRIMARY KEY,
+  id       INTEGER PRIMARY KEY,  -- row id
   module   INTEGER NOT NULL REFERENCES module(id),  -- module it stands in
   position INTEGER NOT NULL,                        -- place in the module, from 0
   name     TEXT NOT NULL,                           -- without %
@@ -60,13 +60,13 @@ CREATE TABLE IF NOT EXISTS computation (
 
 -- Strings of a module that many instructions share.
 CREATE TABLE IF NOT EXISTS string (
-  id   INTEGER PRIMARY KEY,
+  id   INTEGER PRIMARY KEY,  -- row id
   text TEXT NOT NULL               -- a shape, a layout, a file name
 ) STRICT;
 
 -- An instruction. The view program shows it with all ids resolved.
 CREATE TABLE IF NOT EXISTS instruction (
-  id          INTEGER PRIMARY KEY,
+  id          INTEGER PRIMARY KEY,  -- row id
   computation INTEGER NOT NULL REFERENCES computation(id),  -- computation it stands in
   position    INTEGER NOT NULL,                             -- place in the computation, from 0
   name        TEXT NOT NULL,                                -- without %
@@ -112,7 +112,7 @@ CREATE TABLE IF NOT EXISTS cost (
 
 -- A part of the model as its operators' names give it: "model/encoder/layer_0". Gradients stand in the scope of what they differentiate.
 CREATE TABLE IF NOT EXISTS scope (
-  id     INTEGER PRIMARY KEY,
+  id     INTEGER PRIMARY KEY,  -- row id
   module INTEGER NOT NULL REFERENCES module(id),  -- module it stands in
   parent INTEGER REFERENCES scope(id),            -- scope around it; NULL: outermost
   depth  INTEGER NOT NULL,                        -- 0: outermost
@@ -121,7 +121,7 @@ CREATE TABLE IF NOT EXISTS scope (
 
 -- A framework operator: TF node, Paddle op, JAX primitive, as named in the program's metadata.
 CREATE TABLE IF NOT EXISTS op (
-  id         INTEGER PRIMARY KEY,
+  id         INTEGER PRIMARY KEY,  -- row id
   module     INTEGER NOT NULL REFERENCES module(id),  -- module it stands in
   position   INTEGER NOT NULL,                        -- order of first appearance, from 0
   type       TEXT NOT NULL,                           -- MatMul, Softmax, ...; empty where not told
@@ -143,7 +143,7 @@ CREATE TABLE IF NOT EXISTS op_instruction (
 
 -- The machine as a run found it, with ceilings measured in that run.
 CREATE TABLE IF NOT EXISTS device (
-  id        INTEGER PRIMARY KEY,
+  id        INTEGER PRIMARY KEY,  -- row id
   name      TEXT NOT NULL,                        -- cpu, cuda, null, reference
   model     TEXT NOT NULL,                        -- processor or card
   driver    TEXT NOT NULL,                        -- version of runtime or driver
@@ -164,7 +164,7 @@ CREATE TABLE IF NOT EXISTS device_detail (
 
 -- A replay of a module.
 CREATE TABLE IF NOT EXISTS run (
-  id     INTEGER PRIMARY KEY,
+  id     INTEGER PRIMARY KEY,  -- row id
   module INTEGER REFERENCES module(id),   -- what was replayed
   device INTEGER REFERENCES device(id),   -- where
   status TEXT NOT NULL CHECK (status IN ('running', 'complete', 'interrupted', 'failed')),  -- interrupted: stopped or killed; its samples count
@@ -194,7 +194,7 @@ CREATE TABLE IF NOT EXISTS kernel (
   name     TEXT NOT NULL,                            -- symbol
   language TEXT NOT NULL,                            -- llvm-ir, cuda, library
   implementation TEXT NOT NULL,                      -- what ran: "jit znver3", "dnnl gemm:jit f32"
-  content    INTEGER NOT NULL REFERENCES content(id),-- its source text
+  content    INTEGER NOT NULL REFERENCES content(id),  -- its source text
   compile_ns INTEGER NOT NULL,                       -- time to compile it
   code_bytes INTEGER NOT NULL,                       -- size of the machine code
   PRIMARY KEY (run, kernel)
@@ -457,10 +457,10 @@ SELECT
   s.name AS layer,                   -- whole path
   count(*) AS ops,                   -- operators in it that took time
   sum(t.pass_ns) AS pass_ns,         -- time in a pass, everything inside included
-  sum(CASE WHEN t.scope = s.id THEN t.pass_ns ELSE 0 END) AS self_ns,             -- of operators directly in it
-  sum(CASE t.phase WHEN 'forward' THEN t.pass_ns ELSE 0 END) AS forward_ns,       -- of forward operators
-  sum(CASE t.phase WHEN 'backward' THEN t.pass_ns ELSE 0 END) AS backward_ns,     -- of gradients
-  sum(CASE t.phase WHEN 'optimizer' THEN t.pass_ns ELSE 0 END) AS optimizer_ns    -- of the optimizer
+  sum(CASE WHEN t.scope = s.id THEN t.pass_ns ELSE 0.0 END) AS self_ns,             -- of operators directly in it
+  sum(CASE t.phase WHEN 'forward' THEN t.pass_ns ELSE 0.0 END) AS forward_ns,       -- of forward operators
+  sum(CASE t.phase WHEN 'backward' THEN t.pass_ns ELSE 0.0 END) AS backward_ns,     -- of gradients
+  sum(CASE t.phase WHEN 'optimizer' THEN t.pass_ns ELSE 0.0 END) AS optimizer_ns    -- of the optimizer
 FROM op_time t
 JOIN above a ON a.scope = t.scope
 JOIN scope s ON s.id = a.ancestor

@@ -44,7 +44,7 @@ base::Status remove_ours(const std::string& path, milliseconds busy) {
   if (state == FileState::missing) return {};
   if (state == FileState::database) {
     ASSIGN_OR_RETURN(Database old, Database::open(path, Database::Access::write, busy));
-    ASSIGN_OR_RETURN(const Identity identity, identify(old));
+    ASSIGN_OR_RETURN(const Identity identity, identify(old, kSchemaVersion));
     ASSIGN_OR_RETURN(const Transaction lock, Transaction::begin(old));
     ASSIGN_OR_RETURN(const int64_t runs, old.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'run'"));
     ASSIGN_OR_RETURN(const bool used, identity == Identity::ours && runs > 0 ? has_living_writer(old) : base::Result<bool>(false));
@@ -58,7 +58,7 @@ base::Status remove_ours(const std::string& path, milliseconds busy) {
 base::Result<Database> open_for_writing(const std::string& path, milliseconds busy) {
   RETURN_IF_ERROR(look_at(path));
   ASSIGN_OR_RETURN(Database database, Database::open(path, Database::Access::write, busy));
-  RETURN_IF_ERROR(identify(database));  // before anything is changed in a file that may not be ours
+  RETURN_IF_ERROR(identify(database, kSchemaVersion));  // before anything is changed in a file that may not be ours
   RETURN_IF_ERROR(database.execute(kWriterPragmas));
   RETURN_IF_ERROR(prepare_schema(database, schema(), migrations(), kSchemaVersion));
   return database;

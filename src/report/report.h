@@ -21,11 +21,17 @@ base::Result<Format> format_named(std::string_view name);
 /// `run` 0: the newest run of the store.
 base::Result<model::Rows> run(const model::Reader& reader, const Report& report, int64_t run);
 
-struct Style { bool color = false; int width = 0; };  ///< width 0: unlimited
-/// Human tables: three digits and a unit, by the suffix of the column name (_ns, _bytes, _flops, _per_s, _percent); machine formats: raw values.
+struct Style {
+  bool color = false;
+  int width = 0;    ///< columns of the terminal; longer tables have long names cut in the middle; 0: unlimited
+  size_t rows = 0;  ///< table and md: at most so many rows, then a line that says how many follow; 0: all
+};
+/// Human tables (table, md): three digits and a unit, by the suffix of the column name (_ns, _bytes, _flops, _per_s, _percent); NULL is "-".
+/// Machine formats: raw values under the whole column name. CSV quotes as RFC 4180 says, lines end with LF; NULL is empty; blobs are hexadecimal.
 std::string render(const model::Rows& rows, Format format, const Style& style);
 /// {"schema_version":…, "status":"ok|partial|unavailable", "reason":…, "covered":…, "NAME": [rows…]}
 struct Section { std::string_view name; const model::Rows* rows; };
 std::string render_json(std::span<const Section> sections, std::string_view status, std::string_view reason, double covered);
+inline constexpr int kJsonVersion = 1;  ///< schema_version: raised when a key changes its meaning or goes
 
 }  // namespace report

@@ -186,6 +186,7 @@ struct Jit::Impl {
   TargetBuilder builder;
   std::string cpu, features, passes;
   int lanes = 0;
+  bool avx512 = false;
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::mutex mutex;  ///< of all below
   std::string reports;
@@ -292,6 +293,7 @@ Result<std::unique_ptr<Jit>> Jit::make(const JitOptions& options) {
   impl->cpu = builder.getCPU();
   impl->features = builder.getFeatures().getString();
   impl->passes = options.passes;
+  impl->avx512 = widest == 16;
   impl->lanes = options.lanes ? options.lanes : widest;
   RETURN_IF_ERROR(impl->start_session());
   return std::unique_ptr<Jit>(new Jit(std::move(impl)));
@@ -334,6 +336,7 @@ std::vector<Result<Code>> Jit::compile(std::span<const Source> sources, int thre
 const std::string& Jit::cpu() const { return impl_->cpu; }
 const std::string& Jit::features() const { return impl_->features; }
 int Jit::lanes() const { return impl_->lanes; }
+bool Jit::has_avx512() const { return impl_->avx512; }
 std::string Jit::version() { return LLVM_VERSION_STRING; }
 
 }  // namespace replay::cpu

@@ -60,6 +60,7 @@ class Jit {
   const std::string& cpu() const;       ///< "znver3"
   const std::string& features() const;  ///< "+avx2,-avx512f,…"
   int lanes() const;
+  bool has_avx512() const;       ///< 32 vector registers, of 16 lanes or used as 8
   static std::string version();  ///< "19.1.7"
 
  private:

@@ -1,0 +1,126 @@
+// Two mappings a plan. Huge pages make streaming 10 % faster, and touching all pages at once in parallel takes a quarter of the time that
+// first use on one thread takes, which would otherwise be inside the first timings.
+#include "replay/device/cpu/arena.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "replay/device/cpu/threads.h"
+#include "src/base/text.h"
+
+namespace replay::cpu {
+namespace {
+
+using base::Error;
+using base::Result;
+using base::Status;
+
+constexpr int64_t kHuge = 2 << 20;
+constexpr int64_t kSmallPage = 4096;
+
+int64_t padded(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+
+bool is_parameter(const Buffer& buffer) { return buffer.kind == Buffer::Kind::parameter || buffer.kind == Buffer::Kind::constant; }
+
+/// The buffer in whose memory this one lives; -1: a circle.
+BufferId root_of(const Plan& plan, BufferId id) {
+  for (size_t steps = 0; steps <= plan.buffers.size(); ++steps) {
+    const BufferId next = plan.buffers[static_cast<size_t>(id)].alias_of;
+    if (next < 0) return id;
+    id = next;
+  }
+  return -1;
+}
+
+void touch(std::byte* data, int64_t bytes, int threads) {
+  for_ranges((bytes + kHuge - 1) / kHuge, threads, [=](int64_t range, int64_t) {
+    const int64_t end = std::min(bytes, (range + 1) * kHuge);
+    for (int64_t at = range * kHuge; at < end; at += kSmallPage) reinterpret_cast<volatile char*>(data)[at] = 0;
+  });
+}
+
+}  // namespace
+
+Result<Pages> Pages::make(int64_t bytes, int threads) {
+  Pages pages;
+  if (bytes <= 0) return pages;
+  const int64_t mapped = (bytes + kHuge - 1) / kHuge * kHuge + kHuge;  // room to align
+  void* mapping = mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED)
+    return Error{fmt::format("memory: cannot map {}: {}; try --computation NAME or --instruction NAME",
+                             base::human_bytes(static_cast<double>(mapped)), std::strerror(errno))};
+  pages.mapping_ = static_cast<std::byte*>(mapping);
+  pages.mapped_bytes_ = mapped;
+  const auto address = reinterpret_cast<uintptr_t>(mapping);
+  pages.data_ = pages.mapping_ + (kHuge - static_cast<int64_t>(address % kHuge)) % kHuge;
+  pages.bytes_ = bytes;
+  if (bytes >= kHuge) madvise(pages.data_, static_cast<size_t>(bytes / kHuge * kHuge), MADV_HUGEPAGE);  // refused: small pages, only slower
+  touch(pages.data_, bytes, threads);
+  return pages;
+}
+
+Pages::~Pages() {
+  if (mapping_ != nullptr) munmap(mapping_, static_cast<size_t>(mapped_bytes_));
+}
+
+Pages::Pages(Pages&& other) noexcept { *this = std::move(other); }
+
+Pages& Pages::operator=(Pages&& other) noexcept {
+  std::swap(mapping_, other.mapping_);
+  std::swap(mapped_bytes_, other.mapped_bytes_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Result<Layout> lay_out(const Plan& plan) {
+  Layout layout{std::vector<Place>(plan.buffers.size()), 0, padded(plan.arena_bytes)};
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const Buffer& buffer = plan.buffers[i];
+    if (buffer.alias_of >= 0) continue;
+    if (is_parameter(buffer)) {
+      layout.places[i] = {Place::Area::parameters, layout.parameter_bytes, buffer.bytes};
+      layout.parameter_bytes += padded(buffer.bytes) + kLine;
+      continue;
+    }
+    const int64_t offset = buffer.bytes == 0 ? 0 : buffer.offset;
+    if (offset < 0 || offset % kLine != 0 || offset + padded(buffer.bytes) > layout.arena_bytes)
+      return Error{fmt::format("plan: buffer {} ({}) lies outside the arena; report it as a bug", i, buffer.name)};
+    layout.places[i] = {Place::Area::arena, offset, buffer.bytes};
+  }
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    if (plan.buffers[i].alias_of < 0) continue;
+    const BufferId root = root_of(plan, static_cast<BufferId>(i));
+    if (root < 0 || plan.buffers[i].bytes > plan.buffers[static_cast<size_t>(root)].bytes)
+      return Error{fmt::format("plan: buffer {} ({}) does not fit the one it lives in; report it as a bug", i, plan.buffers[i].name)};
+    layout.places[i] = layout.places[static_cast<size_t>(root)];
+    layout.places[i].bytes = plan.buffers[i].bytes;
+  }
+  return layout;
+}
+
+Status check_fits(int64_t needed_bytes, int64_t free_bytes) {
+  if (needed_bytes <= free_bytes) return {};
+  return Error{fmt::format("memory: needs {}, {} free; try --computation NAME or --instruction NAME",
+                           base::human_bytes(static_cast<double>(needed_bytes)), base::human_bytes(static_cast<double>(free_bytes)))};
+}
+
+Result<Arena> Arena::make(Layout layout, int threads) {
+  Arena arena;
+  ASSIGN_OR_RETURN(arena.parameters_, Pages::make(layout.parameter_bytes, threads));
+  ASSIGN_OR_RETURN(arena.temporaries_, Pages::make(layout.arena_bytes, threads));
+  arena.layout_ = std::move(layout);
+  return arena;
+}
+
+std::span<std::byte> Arena::memory(BufferId buffer) const {
+  const Place& place = layout_.places[static_cast<size_t>(buffer)];
+  const Pages& pages = place.area == Place::Area::parameters ? parameters_ : temporaries_;
+  return {pages.data() + place.offset, static_cast<size_t>(place.bytes)};
+}
+
+}  // namespace replay::cpu

@@ -1,0 +1,59 @@
+// Which implementation a product gets. The packed product can do everything and stands behind every other choice: oneDNN may lack a
+// primitive for the strides, or fail when it runs.
+#include "replay/device/cpu/product.h"
+
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "replay/device/cpu/dnnl.h"
+#include "replay/device/cpu/packed.h"
+
+namespace replay::cpu {
+namespace {
+
+/// Each row either makes a product or says why it can't; the first that can is taken.
+using Make = base::Result<std::unique_ptr<Product>> (*)(const Gemm&, int, std::shared_ptr<Scratch>);
+
+template <base::Result<std::unique_ptr<Product>> (*MakeLibrary)(const Gemm&, int, std::shared_ptr<Scratch>, std::unique_ptr<Product>)>
+base::Result<std::unique_ptr<Product>> with_fallback(const Gemm& gemm, int threads, std::shared_ptr<Scratch> scratch) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Product> fallback, make_packed(gemm, threads, scratch));
+  return MakeLibrary(gemm, threads, scratch, std::move(fallback));
+}
+
+base::Result<std::unique_ptr<Product>> packed(const Gemm& gemm, int threads, std::shared_ptr<Scratch> scratch) {
+  return make_packed(gemm, threads, std::move(scratch));
+}
+
+bool all(const Gemm& gemm, ir::Type type) { return gemm.a.type == type && gemm.b.type == type && gemm.d.type == type; }
+
+}  // namespace
+
+void Scratch::Free::operator()(std::byte* data) const { std::free(data); }
+
+std::vector<std::byte*> Scratch::pieces(int threads, int64_t bytes) {
+  constexpr int64_t kLine = 64;
+  const int64_t piece = (bytes / kLine + 1) * kLine, needed = threads * piece;
+  if (needed > bytes_) {
+    data_.reset();
+    data_.reset(static_cast<std::byte*>(std::aligned_alloc(kLine, static_cast<size_t>(needed))));
+    if (data_ == nullptr) throw std::bad_alloc();
+    bytes_ = needed;
+  }
+  std::vector<std::byte*> pieces;
+  for (int i = 0; i < threads; ++i) pieces.push_back(data_.get() + i * piece);
+  return pieces;
+}
+
+base::Result<std::unique_ptr<Product>> make_product(const replay::Gemm& gemm, int threads, std::shared_ptr<Scratch> scratch) {
+  if (scratch == nullptr) scratch = std::make_shared<Scratch>();
+  constexpr Make kF32[] = {with_fallback<make_dnnl_sgemm>, with_fallback<make_dnnl_matmul>};
+  if (all(gemm, ir::Type::f32)) {
+    for (const Make make : kF32) {
+      if (auto product = make(gemm, threads, scratch); product.ok()) return product;
+    }
+  }
+  return packed(gemm, threads, scratch);
+}
+
+}  // namespace replay::cpu

@@ -1,0 +1,28 @@
+// The table of devices.
+#include "replay/device/devices.h"
+
+#include <fmt/format.h>
+
+#include "replay/device/cpu/cpu.h"
+#include "replay/device/null/null.h"
+
+namespace replay {
+namespace {
+
+constexpr DeviceKind kKinds[] = {
+    {"cpu", "this machine: kernels through LLVM, products through oneDNN and a packed kernel", cpu::open},
+    {"null", "runs nothing; a virtual clock driven by the cost model", null::open},
+};
+
+}  // namespace
+
+std::span<const DeviceKind> device_kinds() { return kKinds; }
+
+base::Result<std::unique_ptr<Device>> open_device(std::string_view name, const DeviceOptions& options) {
+  for (const DeviceKind& kind : kKinds) {
+    if (kind.name == name) return kind.open(options);
+  }
+  return base::Error{fmt::format("no device '{}'", name), base::Exit::wrong_use};
+}
+
+}  // namespace replay

@@ -1,0 +1,95 @@
+// Cholesky and triangular solve by their definitions, over batches of matrices in the last two dimensions. Their bounds are those of
+// backward stable algorithms: n·ε times the size of the result, with a factor for moderate condition numbers.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+#include "replay/reference/ops.h"
+
+namespace replay::reference {
+namespace {
+
+using Complex = std::complex<double>;
+
+Complex at(const Values& v, size_t i) { return {v.re[i], v.im.empty() ? 0 : v.im[i]}; }
+void set(Values& v, size_t i, Complex x) {
+  v.re[i] = x.real();
+  if (!v.im.empty()) v.im[i] = x.imag();
+}
+
+void stable_bound(const Call& call, Values& values, size_t n) {
+  if (!call.in.bounds()) return;
+  double largest = 0;
+  for (const double v : values.re) largest = std::isfinite(v) ? std::max(largest, std::fabs(v)) : largest;
+  for (size_t i = 0; i < values.re.size(); ++i) set_bound(values, i, 64 * static_cast<double>(n) * unit(values.type) * largest);
+}
+
+}  // namespace
+
+std::vector<Values> cholesky(const Call& call) {
+  const bool lower = ir::attr_true(call.module(), call.instr, "lower");
+  const ir::Shape& shape = call.operand_shape(0);
+  const Batch a = call.whole(0);
+  if (shape.rank() < 2 || shape.dims.back() != shape.dims[shape.dims.size() - 2] || kind_of(*a) == Kind::integer) {
+    return call.fail("takes square matrices of floats"), std::vector<Values>();
+  }
+  const auto n = static_cast<size_t>(shape.dims.back());
+  Values out = zeros(a->type, size(*a));
+  for (size_t base = 0; n > 0 && base < size(*a); base += n * n) {
+    const auto cell = [&](size_t row, size_t column) { return base + (lower ? row * n + column : column * n + row); };
+    for (size_t row = 0; row < n; ++row) {
+      for (size_t column = 0; column <= row; ++column) {
+        Complex sum = at(*a, cell(row, column));
+        for (size_t k = 0; k < column; ++k) sum -= at(out, cell(row, k)) * std::conj(at(out, cell(column, k)));
+        set(out, cell(row, column), row == column ? Complex(std::sqrt(sum.real())) : sum / at(out, cell(column, column)));
+      }
+    }
+  }
+  stable_bound(call, out, n);
+  return {std::move(out)};
+}
+
+std::vector<Values> triangular_solve(const Call& call) {
+  const bool left = ir::attr_true(call.module(), call.instr, "left_side"), lower = ir::attr_true(call.module(), call.instr, "lower");
+  const bool unit_diagonal = ir::attr_true(call.module(), call.instr, "unit_diagonal");
+  const auto how = ir::attr_text(call.module(), call.instr, "transpose_a").value_or("NO_TRANSPOSE");
+  const bool transposed = how == "TRANSPOSE" || how == "ADJOINT", conjugated = how == "ADJOINT";
+  const ir::Shape &a_shape = call.operand_shape(0), &b_shape = call.operand_shape(1);
+  const Batch a = call.whole(0), b = call.whole(1);
+  if (a_shape.rank() < 2 || b_shape.rank() != a_shape.rank() || a_shape.dims.back() != a_shape.dims[a_shape.dims.size() - 2] ||
+      kind_of(*a) == Kind::integer) {
+    return call.fail("takes square matrices of floats"), std::vector<Values>();
+  }
+  const auto n = static_cast<size_t>(a_shape.dims.back()), rows = static_cast<size_t>(b_shape.dims[b_shape.dims.size() - 2]),
+             columns = static_cast<size_t>(b_shape.dims.back());
+  if ((left ? rows : columns) != n || (n > 0 && size(*a) / (n * n) * rows * columns != size(*b)))
+    return call.fail("has matrices that do not fit"), std::vector<Values>();
+  Values out = *b;
+  out.bound.clear();
+  const size_t others = left ? columns : rows;
+  for (size_t m = 0; n > 0 && m < size(*a) / (n * n); ++m) {
+    // Element (i, k) of op(A), seen from the left: x·op(A) = b is op(A)ᵀ·xᵀ = bᵀ.
+    const auto element = [&](size_t i, size_t k) {
+      const bool swap = transposed == left;
+      const Complex value = at(*a, m * n * n + (swap ? k * n + i : i * n + k));
+      return conjugated ? std::conj(value) : value;
+    };
+    const bool forward = lower == (transposed != left);
+    for (size_t other = 0; other < others; ++other) {
+      const auto place = [&](size_t i) { return m * rows * columns + (left ? i * columns + other : other * columns + i); };
+      for (size_t step = 0; step < n; ++step) {
+        const size_t i = forward ? step : n - 1 - step;
+        Complex sum = at(out, place(i));
+        for (size_t done = 0; done < step; ++done) {
+          const size_t k = forward ? done : n - 1 - done;
+          sum -= element(i, k) * at(out, place(k));
+        }
+        set(out, place(i), unit_diagonal ? sum : sum / element(i, i));
+      }
+    }
+  }
+  stable_bound(call, out, n);
+  return {std::move(out)};
+}
+
+}  // namespace replay::reference

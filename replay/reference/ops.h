@@ -1,0 +1,77 @@
+// The functions behind the table of ops, by class. Each answers one request; see interpreter.h.
+#pragma once
+
+#include "replay/reference/interpreter.h"
+
+namespace replay::reference {
+
+// elementwise.cc: by the kind of the operands, each with tables of plain functions; bounds beside them.
+Batch unary(const Call& call);
+Batch binary(const Call& call);
+Batch compare(const Call& call);
+Batch select(const Call& call);
+Batch clamp(const Call& call);
+Batch is_finite(const Call& call);
+Batch complex_parts(const Call& call);  ///< real, imag
+Batch make_complex(const Call& call);
+Batch reduce_precision(const Call& call);
+// convert.cc
+Batch convert(const Call& call);
+Batch bitcast_convert(const Call& call);
+Batch stochastic_convert(const Call& call);
+
+/// One application of a two-argument op to element i of `a` and j of `b`, into a: what reducers do. Real sums and products without
+/// rounding.
+void combine(ir::Op op, Values& a, size_t i, const Values& b, size_t j);
+
+// move.cc
+Batch constant(const Call& call);
+Batch iota(const Call& call);
+Batch parameter(const Call& call);
+Batch identity(const Call& call);
+Batch bitcast(const Call& call);
+Batch broadcast(const Call& call);
+Batch transpose(const Call& call);
+Batch reverse(const Call& call);
+Batch slice(const Call& call);
+Batch pad(const Call& call);
+Batch concatenate(const Call& call);
+Batch zero(const Call& call);  ///< replica-id, partition-id
+Batch dimension_size(const Call& call);
+// index.cc
+Batch dynamic_slice(const Call& call);
+Batch dynamic_update_slice(const Call& call);
+Batch gather(const Call& call);
+Batch scatter(const Call& call);
+// reduce.cc, window.cc
+Batch reduce(const Call& call);
+Batch reduce_window(const Call& call);
+std::vector<Values> select_and_scatter(const Call& call);
+std::vector<Values> scan(const Call& call);
+// contract.cc
+Batch dot(const Call& call);
+Batch convolution(const Call& call);
+// control.cc
+Batch tuple(const Call& call);
+Batch get_tuple_element(const Call& call);
+Batch forward(const Call& call);  ///< all leaves of operand 0
+Batch called(const Call& call);   ///< fusion, call
+Batch map(const Call& call);
+Batch custom_call(const Call& call);
+Batch collective(const Call& call);  ///< one device: what the others hold is what this one holds
+std::vector<Values> while_loop(const Call& call);
+std::vector<Values> conditional(const Call& call);
+/// "" if the target of a custom call is known.
+std::string unknown_target(const ir::Module& module, const ir::Instr& instr);
+// sort.cc, linear.cc, fft.cc, norm.cc, random.cc
+std::vector<Values> sort(const Call& call);
+std::vector<Values> topk(const Call& call);
+std::vector<Values> cholesky(const Call& call);
+std::vector<Values> triangular_solve(const Call& call);
+std::vector<Values> fft(const Call& call);
+std::vector<Values> batch_norm_training(const Call& call);
+std::vector<Values> batch_norm_inference(const Call& call);
+std::vector<Values> batch_norm_grad(const Call& call);
+std::vector<Values> rng_bit_generator(const Call& call);
+
+}  // namespace replay::reference

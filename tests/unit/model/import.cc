@@ -1,0 +1,151 @@
+// What an import writes, and that it writes all or nothing.
+#include "tests/unit/model/fixture.h"
+
+#include <chrono>
+
+#include "src/ir/print.h"
+
+namespace model {
+namespace {
+
+class Import : public StoreTest {
+ protected:
+  ImportIds add(std::string_view text = kProgram, const std::string& name = "tiny.hlo") {
+    auto store = Store::open(path(), OpenMode::append);
+    EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
+    auto ids = store->add(imported(text, name));
+    EXPECT_TRUE(ids.ok()) << (ids.ok() ? "" : ids.error().message);
+    return *ids;
+  }
+};
+
+TEST_F(Import, WritesInstructionsWithTheirNamesShapesAndPlaces) {
+  add();
+  EXPECT_EQ(ask(path(), "SELECT name, opcode, kind, dtype, shape, layout, result_bytes FROM program WHERE computation = 'main'"),
+            "x|parameter||f32|f32[8,4]|{1,0}|128 f|fusion|kInput|f32|f32[8]|{0}|32 n|negate||f32|f32[8]|{0}|32");
+  EXPECT_EQ(ask(path(), "SELECT op_type, op_name, source_file, source_line FROM program WHERE name = 'e'"),
+            "Exp|model/layer_0/Exp|net.py|12");
+}
+
+TEST_F(Import, WritesOperandsAndCallees) {
+  add();
+  EXPECT_EQ(ask(path(),
+                "SELECT a.name, b.name FROM operand o JOIN instruction a ON a.id = o.instruction JOIN instruction b ON b.id = o.operand "
+                "ORDER BY a.id, o.position"),
+            "s|a s|b e|p r|e r|zero f|x n|f");
+  EXPECT_EQ(ask(path(),
+                "SELECT i.name, c.name FROM call k JOIN instruction i ON i.id = k.instruction JOIN computation c ON c.id = k.computation"),
+            "r|sum f|body");
+  EXPECT_EQ(ask(path(), "SELECT c.name, i.name FROM module m JOIN computation c ON c.id = m.entry JOIN instruction i ON i.id = c.root"),
+            "main|n");
+}
+
+TEST_F(Import, WritesAttributesAsJson) {
+  add();
+  EXPECT_EQ(
+      ask(path(),
+          "SELECT json_extract(attributes, '$.dimensions'), json_extract(attributes, '$.to_apply') FROM instruction WHERE name = 'r'"),
+      "{1}|sum");
+}
+
+TEST_F(Import, WritesThreeCostsAnInstruction) {
+  add();
+  EXPECT_EQ(ask(path(), "SELECT count(*), count(DISTINCT method) FROM cost"), "30|3");
+}
+
+TEST_F(Import, DividesAFusionAmongItsOperators) {
+  add();
+  // The exponential makes 128 bytes, the reduction 32.
+  EXPECT_EQ(ask(path(),
+                "SELECT o.name, format('%.1f', x.share), o.phase, s.name FROM op_instruction x JOIN op o ON o.id = x.op JOIN scope s ON "
+                "s.id = o.scope "
+                "JOIN instruction i ON i.id = x.instruction WHERE i.name = 'f' ORDER BY x.share DESC"),
+            "model/layer_0/Exp|0.8|forward|model/layer_0 gradient_tape/model/layer_0/Sum|0.2|backward|model/layer_0");
+}
+
+TEST_F(Import, OfTheSameBytesIsFoundAgain) {
+  const ImportIds first = add();
+  const ImportIds second = add();
+  EXPECT_FALSE(first.existed);
+  EXPECT_TRUE(second.existed);
+  EXPECT_EQ(second.source, first.source);
+  EXPECT_EQ(second.modules, first.modules);
+  EXPECT_EQ(second.first_instruction, first.first_instruction);
+  EXPECT_EQ(ask(path(), "SELECT count(*) FROM source"), "1");
+}
+
+TEST_F(Import, RowsOfASecondProgramFollowTheFirst) {
+  add();
+  std::string other(kProgram);
+  other.replace(other.find("negate"), 6, "floor ");
+  const ImportIds ids = add(other, "other.hlo");
+  EXPECT_EQ(ask(path(), "SELECT opcode FROM instruction WHERE id = " + std::to_string(ids.first_instruction[0][2] + 2)), "floor");
+  EXPECT_EQ(ask(path(), "SELECT count(*), count(DISTINCT id) FROM instruction"), "20|20");
+}
+
+TEST_F(Import, AccountsBalance) {
+  add();
+  EXPECT_EQ(ask(path(), "SELECT path, modules, read, kept, dropped, stored, balanced FROM import_account"), "tiny.hlo|1|10|10|0|10|1");
+}
+
+TEST_F(Import, KeepsNotesWithTheirPlaces) {
+  Imported program = imported(kProgram);
+  program.notes = {{3, 7, "elided-constant", "c is elided"}, {0, 0, "unknown-attribute", "x"}};
+  {
+    auto store = Store::open(path(), OpenMode::append);
+    ASSERT_TRUE(store->add(program).ok());
+  }
+  EXPECT_EQ(ask(path(), "SELECT line, \"column\", code FROM note ORDER BY id"), "3|7|elided-constant NULL|NULL|unknown-attribute");
+}
+
+TEST_F(Import, LongTextsAreCompressedAndReadBackEqual) {
+  std::string text(kProgram);
+  while (text.size() < 100'000) text += "// a comment that makes it long\n";
+  const ImportIds ids = add(text);
+  EXPECT_EQ(ask(path(), "SELECT bytes, plain IS NULL, length(zstd) < 10000 FROM content"), std::to_string(text.size()) + "|1|1");
+  const auto reader = Reader::open(path());
+  EXPECT_EQ(*reader->module_text(ids.modules[0]), text);
+}
+
+TEST_F(Import, ShortTextsStayReadable) {
+  const ImportIds ids = add();
+  EXPECT_EQ(ask(path(), "SELECT plain FROM content"), kProgram);
+  const auto reader = Reader::open(path());
+  EXPECT_EQ(*reader->module_text(ids.modules[0]), kProgram);
+  EXPECT_NE(reader->module_text(99).error().message.find("there is no module 99"), std::string::npos);
+}
+
+TEST_F(Import, ReferencesHold) {
+  add();
+  EXPECT_EQ(ask(path(), "SELECT * FROM pragma_foreign_key_check"), "");
+}
+
+TEST_F(Import, OfTheSamplesBalances) {
+  for (const char* name : {"bert_pretrain_step", "mnist_train_step"}) {
+    const std::string file = std::string(SOURCE_DIR "/samples/") + name + ".hlo.txt";
+    const auto bytes = base::read_file(file);
+    ASSERT_TRUE(bytes.ok());
+    const auto begin = std::chrono::steady_clock::now();
+    const Imported program = imported(*bytes, file);
+    const auto middle = std::chrono::steady_clock::now();
+    auto store = Store::open(path(), OpenMode::append);
+    const auto opened = std::chrono::steady_clock::now();
+    ASSERT_TRUE(store->add(program).ok());
+    const auto added = std::chrono::steady_clock::now();
+    store = Store::open(path("other.db"), OpenMode::append);
+    const auto end = std::chrono::steady_clock::now();
+    const auto ms = [](auto a, auto b) { return std::to_string(std::chrono::duration<double, std::milli>(b - a).count()); };
+    RecordProperty(std::string(name) + "_parse_ms", ms(begin, middle));
+    RecordProperty(std::string(name) + "_open_ms", ms(middle, opened));
+    RecordProperty(std::string(name) + "_add_ms", ms(opened, added));
+    RecordProperty(std::string(name) + "_close_ms", ms(added, end));
+  }
+  EXPECT_EQ(ask(path(), "SELECT count(*), min(balanced), min(stored = kept) FROM import_account"), "2|1|1");
+  EXPECT_EQ(ask(path(), "SELECT * FROM pragma_foreign_key_check"), "");
+  EXPECT_EQ(
+      ask(path(), "SELECT count(*) FROM (SELECT sum(share) AS whole FROM op_instruction GROUP BY instruction) WHERE abs(whole - 1) > 1e-9"),
+      "0");
+}
+
+}  // namespace
+}  // namespace model
