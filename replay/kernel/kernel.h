@@ -1,4 +1,5 @@
-// Kernels in three moves: lower (device-free loop nests), schedule (flat lists of lines with launch data), render (LLVM IR, later CUDA C++ and C).
+// Kernels in three moves: lower (device-free loop nests), schedule (flat lists of lines with launch data), render (LLVM IR, later CUDA C++
+// and C).
 #pragma once
 
 #include <cstdint>
@@ -13,39 +14,42 @@ namespace kernel {
 
 /// What a schedule needs to know of a machine.
 struct Target {
-  int lanes = 8;                    ///< f32 elements of a vector register: 8 (AVX2), 16 (AVX-512)
+  int lanes = 8;  ///< f32 elements of a vector register: 8 (AVX2), 16 (AVX-512)
   int registers = 16;
   int threads = 1;
+  bool vector_functions = true;  ///< libmvec of glibc 2.35 or newer is loaded: all functions on vectors
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 32 << 20;
   bool operator==(const Target&) const = default;
 };
 
 /// The code of one part, and how to split it over threads. Parts of a kernel run one after another with a barrier between.
 struct Part {
-  std::string symbol;               ///< void symbol(void* const* args, int64_t begin, int64_t end, void* scratch, int64_t thread)
-  int64_t count = 1;                ///< iterations of the outermost loop
-  int64_t grain = 1;                ///< a chunk is a multiple of this (last one excepted)
-  int64_t chunk = 1;                ///< recommended iterations a chunk; count ≤ chunk: run on one thread
-  bool by_thread = false;           ///< static split, thread t of `Target::threads` gets one contiguous range: partial results a thread
-  int64_t work_bytes = 0;           ///< memory that one call of the whole part touches: small parts run on one thread
-  struct List;                      ///< lines of the flat list; see list.h
+  std::string symbol;      ///< void symbol(void* const* args, int64_t begin, int64_t end, void* scratch, int64_t thread)
+  int64_t count = 1;       ///< iterations of the outermost loop
+  int64_t grain = 1;       ///< a chunk is a multiple of this (last one excepted)
+  int64_t chunk = 1;       ///< recommended iterations a chunk; count ≤ chunk: run on one thread
+  bool by_thread = false;  ///< static split, thread t of `Target::threads` gets one contiguous range: partial results a thread
+  int64_t work_bytes = 0;  ///< memory that one call of the whole part touches: small parts run on one thread
+  struct List;             ///< lines of the flat list; see list.h
 };
 
 /// A kernel ready to be compiled for its target.
 struct Kernel {
-  std::string name;                 ///< readable: "row_reduce_f16_8192x768"
-  std::string key;                  ///< content hash: equal keys = equal code
-  int operands = 0, outputs = 0;    ///< args: operands in order, outputs (leaves of the root in order), then shared scratch if scratch_bytes > 0
-  int64_t scratch_bytes = 0;        ///< shared by all threads (partial results, materialised phases); 64-byte aligned
-  int64_t thread_scratch_bytes = 0; ///< one a thread (tiles, rows); 64-byte aligned
+  std::string name;  ///< readable: "row_reduce_f16_8192x768"
+  std::string key;   ///< content hash: equal keys = equal code
+  int operands = 0,
+      outputs = 0;            ///< args: operands in order, outputs (leaves of the root in order), then shared scratch if scratch_bytes > 0
+  int64_t scratch_bytes = 0;  ///< shared by all threads (partial results, materialised phases); 64-byte aligned
+  int64_t thread_scratch_bytes = 0;  ///< one a thread (tiles, rows); 64-byte aligned
   std::vector<Part> parts;
-  std::string llvm_ir;              ///< one function per part; declares what it needs from libm/libmvec
-  std::string list;                 ///< the flat list as text, to read
-  std::vector<bool> reads_all;      ///< per operand: is it read at all
-  std::vector<int> may_alias;       ///< per output: operand whose buffer it may overwrite (read only at the element that is written), or -1
+  std::string llvm_ir;          ///< one function per part; declares what it needs from libm/libmvec
+  std::string list;             ///< the flat list as text, to read
+  std::vector<bool> reads_all;  ///< per operand: is it read at all
+  std::vector<int> may_alias;   ///< per output: operand whose buffer it may overwrite (read only at the element that is written), or -1
 };
 
-/// The body: the operation of `instr` (a fusion, or a single op) on operands with the layouts in their shapes. Error: the op that has no lowering.
+/// The body: the operation of `instr` (a fusion, or a single op) on operands with the layouts in their shapes. Error: the op that has no
+/// lowering.
 base::Result<Kernel> make(const ir::Module& module, ir::InstrRef instr, replay::Rounding rounding, const Target& target);
 
 }  // namespace kernel
