@@ -1,8 +1,8 @@
 -- Where memory is fullest, and the buffers that are alive there, largest first.
-WITH peak AS (
+WITH peak AS MATERIALIZED (
   SELECT step AS step, name AS name, live_bytes AS live_bytes FROM memory WHERE run = ?1 ORDER BY live_bytes DESC, step LIMIT 1
 ),
-live AS (
+live AS MATERIALIZED (
   SELECT b.buffer AS buffer, b.name AS name, b.kind AS kind, b.bytes AS bytes, b.first_step AS first_step, b.last_step AS last_step
   FROM buffer b JOIN peak p
   WHERE b.run = ?1 AND b.alias_of IS NULL AND (b.kind IN ('parameter', 'constant') OR p.step BETWEEN max(b.first_step, 0) AND max(b.last_step, 0))
