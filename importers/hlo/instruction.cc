@@ -242,7 +242,10 @@ bool Parser::wrap_async(ir::Instr& instr) {
   body.op = op;
   body.offset = instr.offset;
   body.shape = module_.intern(shape.elements[1]);
-  body.attrs = std::move(instr.attrs);
+  std::vector<ir::Attr> of_start;  // all others are the body's
+  for (const ir::Attr& attr : instr.attrs) {
+    (module_.text(attr.key).starts_with("async_") ? of_start : body.attrs).push_back(attr);
+  }
   body.calls = std::move(instr.calls);
   body.name = module_.strings.intern(ir::text(op));
   for (size_t i = 0; i < instr.operands.size(); ++i) {
@@ -257,7 +260,8 @@ bool Parser::wrap_async(ir::Instr& instr) {
   scope.instrs.push_back(std::move(body));
   const auto comp = finish(std::move(scope), ir::StringId::empty, instr.offset);
   if (!comp) return false;
-  instr.attrs = {{module_.strings.intern("calls"), {}, 1, false}};
+  instr.attrs = std::move(of_start);
+  instr.attrs.push_back({module_.strings.intern("calls"), {}, 1, false});
   instr.calls = {~*comp};
   return true;
 }

@@ -81,28 +81,6 @@ bool Parser::parse_header() {
   return parse_stack_frames();
 }
 
-/// The four tables `FileNames … StackFrames`: entries are a number and a string or a group in braces.
-bool Parser::parse_stack_frames() {
-  static constexpr std::string_view kTables[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
-  lexer_.skip();
-  const size_t begin = lexer_.at();
-  size_t end = begin;
-  for (const std::string_view table : kTables) {
-    if (!lexer_.take_word(table)) continue;
-    end = lexer_.at();
-    while (lexer_.peek() >= '0' && lexer_.raw() <= '9') {
-      if (!lexer_.integer()) return expected("a number");
-      const bool string = lexer_.peek() == '"';
-      if ((string ? lexer_.quoted() : lexer_.raw() == '{' ? lexer_.group() : std::string_view()).empty()) {
-        return expected(fmt::format("an entry of {}", table));
-      }
-      end = lexer_.at();
-    }
-  }
-  module_.stack_frames = module_.strings.intern(lexer_.text().substr(begin, end - begin));
-  return true;
-}
-
 /// `ENTRY …`, `name {`, `name (…) -> …`: without moving the cursor.
 bool Parser::at_computation() {
   const size_t begin = (lexer_.skip(), lexer_.at());

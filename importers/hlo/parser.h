@@ -62,7 +62,6 @@ class Parser {
   // parser.cc
   bool parse_module();
   bool parse_header();
-  bool parse_stack_frames();
   bool parse_computation();
   bool parse_single_instruction();
   bool at_computation();
@@ -91,6 +90,14 @@ class Parser {
   bool append_group(std::string_view key);
   std::optional<ir::Origin> parse_metadata();
   bool parse_metadata_field(ir::Origin& origin, std::string& rest);
+
+  // stack_frames.cc
+  struct FramePlace {
+    ir::StringId file{};
+    int32_t line = 0, column = 0;
+  };
+  bool parse_stack_frames();
+  void place_origin(ir::Origin& origin) const;
 
   // literal.cc
   std::optional<ir::Literal> parse_literal(const ir::Shape& shape, int depth);
@@ -135,6 +142,7 @@ class Parser {
   bool single_ = false;         ///< the text is one instruction: unknown operands become parameters
   bool omitted_shape_ = false;  ///< some result shape is to be inferred
   std::vector<CallUse> call_uses_;
+  std::vector<FramePlace> frames_;  ///< by stack_frame_id - 1
   std::vector<size_t> comp_offsets_;
   std::vector<std::optional<ir::Shape>> declared_;                 ///< result shape in the computation's header
   std::unordered_map<std::string_view, ir::ShapeId> shape_cache_;  ///< by text

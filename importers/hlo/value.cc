@@ -261,6 +261,7 @@ std::optional<ir::Origin> Parser::parse_metadata() {
     lexer_.take(',');
   }
   origin.rest = module_.strings.intern(rest);
+  place_origin(origin);
   return origin;
 }
 

@@ -1,0 +1,193 @@
+// Shapes, interning, identities of work, cutting of modules, typed attributes.
+#include "src/ir/module.h"
+
+#include <gtest/gtest.h>
+
+#include "importers/hlo/hlo.h"
+#include "src/ir/attr.h"
+#include "src/ir/builder.h"
+#include "src/ir/print.h"
+#include "src/ir/verify.h"
+
+namespace ir {
+namespace {
+
+Module parsed(std::string_view text) {
+  auto module = importers::hlo::parse(text, "test");
+  EXPECT_TRUE(module.ok()) << module.error().message;
+  return module.ok() ? *std::move(module) : Module();
+}
+
+InstrRef find(const Module& module, std::string_view name) {
+  for (size_t c = 0; c < module.computations.size(); ++c) {
+    for (size_t i = 0; i < module.computations[c].instrs.size(); ++i) {
+      if (module.name_of(module.computations[c].instrs[i]) == name) return {static_cast<CompId>(c), static_cast<InstrId>(i)};
+    }
+  }
+  ADD_FAILURE() << "no instruction " << name;
+  return {};
+}
+
+const Instr& at(const Module& module, std::string_view name) {
+  const InstrRef ref = find(module, name);
+  return module.instr(ref.comp, ref.instr);
+}
+
+TEST(Shape, StridesFollowTheLayout) {
+  Shape shape = array_shape(Type::f32, {2, 3, 4});
+  EXPECT_EQ(strides(shape), (std::vector<int64_t>{12, 4, 1}));
+  shape.minor_to_major = {0, 2, 1};
+  EXPECT_EQ(strides(shape), (std::vector<int64_t>{1, 8, 2}));
+  EXPECT_EQ(print(shape), "f32[2,3,4]{0,2,1}");
+}
+
+TEST(Shape, SizesOfOneDoNotMakeAnotherMemory) {
+  Shape a = array_shape(Type::f32, {1, 5}), b = a;
+  b.minor_to_major = {0, 1};
+  EXPECT_TRUE(same_physical(a, b));
+  EXPECT_FALSE(same_physical(a, array_shape(Type::f32, {5, 1})));
+}
+
+TEST(Shape, LeavesOfATupleHavePaths) {
+  const Shape shape = tuple_shape({array_shape(Type::f32, {2}), tuple_shape({array_shape(Type::s8, {3})})});
+  const std::vector<Leaf> list = leaves(shape);
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(path_text(list[1].path), "1.0");
+  EXPECT_EQ(bytes(shape), 11);
+}
+
+TEST(Shape, ATupleOfHugeArraysSaturates) {
+  const Shape huge = array_shape(Type::u8, {int64_t{1} << 62});
+  EXPECT_GT(bytes(tuple_shape({huge, huge, huge})), 0);
+}
+
+TEST(Strings, AreStoredOnce) {
+  Strings strings;
+  const StringId a = strings.intern("alpha");
+  for (int i = 0; i < 1000; ++i) strings.intern(std::to_string(i));
+  EXPECT_EQ(strings.intern("alpha"), a);
+  EXPECT_EQ(strings.view(a), "alpha");
+  EXPECT_EQ(strings.intern(""), StringId::empty);
+}
+
+constexpr std::string_view kTwins = R"(HloModule m
+a { p = f32[4]{0} parameter(0) ROOT n = f32[4]{0} negate(p), metadata={op_name="x"} }
+b { q = f32[4]{0} parameter(0) ROOT other = f32[4]{0} negate(q) }
+c { q = f32[4]{0} parameter(0) ROOT other = f32[4]{0} abs(q) }
+ENTRY e {
+  x = f32[4]{0} parameter(0)
+  f = f32[4]{0} fusion(x), kind=kLoop, calls=a
+  g = f32[4]{0} fusion(f), kind=kLoop, calls=b, metadata={op_name="y"}
+  ROOT h = f32[4]{0} fusion(g), kind=kLoop, calls=c
+})";
+
+TEST(Canonical, IsTheSameForEqualWorkUnderOtherNames) {
+  const Module m = parsed(kTwins);
+  EXPECT_EQ(canonical(m, find(m, "f")), canonical(m, find(m, "g")));
+  EXPECT_NE(canonical(m, find(m, "f")), canonical(m, find(m, "h")));
+}
+
+TEST(Canonical, TellsLayoutsAndSharedOperandsApart) {
+  const Module m = parsed(R"(ENTRY e {
+    x = f32[4,4]{1,0} parameter(0) y = f32[4,4]{0,1} parameter(1) z = f32[4,4] parameter(2)
+    a = f32[4,4]{1,0} add(x, x) b = f32[4,4]{1,0} add(x, z) c = f32[4,4]{1,0} add(x, y) d = f32[4,4]{1,0} add(z, x) ROOT t = () tuple()
+  })");
+  EXPECT_EQ(canonical(m, find(m, "b")), canonical(m, find(m, "d")));  // a missing layout is the descending one
+  EXPECT_NE(canonical(m, find(m, "a")), canonical(m, find(m, "b")));
+  EXPECT_NE(canonical(m, find(m, "b")), canonical(m, find(m, "c")));
+}
+
+TEST(Extract, AnInstructionWithItsOperandsAsParameters) {
+  const Module m = parsed(R"(HloModule m
+    add { p = f32[] parameter(0) q = f32[] parameter(1) ROOT s = f32[] add(p, q) }
+    ENTRY e { x = f32[8]{0} parameter(0) y = f32[8]{0} negate(x) z = f32[] constant(0)
+      r = f32[] reduce(y, z), dimensions={0}, to_apply=add, control-predecessors={x} ROOT k = f32[8]{0} multiply(y, y) })");
+  const Module reduce = extract_instruction(m, find(m, "r"));
+  EXPECT_TRUE(verify(reduce).empty());
+  EXPECT_EQ(reduce.comp(reduce.entry).parameters.size(), 1u);
+  EXPECT_EQ(reduce.computations.size(), 2u);
+  EXPECT_TRUE(parsed(print(reduce)) == reduce);
+  const Module square = extract_instruction(m, find(m, "k"));
+  EXPECT_EQ(square.comp(square.entry).instrs.back().operands, (std::vector<InstrId>{0, 0}));
+}
+
+TEST(Extract, AComputationWithWhatItCalls) {
+  const Module m = parsed(kTwins);
+  const Module b = extract_computation(m, m.find_computation("%b"));
+  EXPECT_EQ(b.computations.size(), 1u);
+  EXPECT_TRUE(verify(b).empty());
+}
+
+TEST(Attributes, OfAConvolution) {
+  const Module m = parsed(R"(ENTRY e { x = f32[1,8,9,3] parameter(0) k = f32[3,3,3,4] parameter(1)
+    ROOT c = f32[1,4,9,4] convolution(x, k), window={pad=1_1x1_1 stride=2x1 size=3x3 rhs_reversal=0x1}, dim_labels=b01f_01io->b01f })");
+  const auto window = attr_window(m, at(m, "c"));
+  ASSERT_TRUE(window.ok());
+  EXPECT_EQ((*window)[0].stride, 2);
+  EXPECT_EQ((*window)[1].pad_high, 1);
+  EXPECT_TRUE((*window)[1].reversed);
+  EXPECT_EQ(attr_conv_dims(m, at(m, "c"))->kernel_spatial, (std::vector<int64_t>{0, 1}));
+  EXPECT_TRUE(verify(m).empty());
+}
+
+TEST(Attributes, OfAProductInBothFormsOfItsConfig) {
+  for (
+      const char* config :
+      {R"("{\"alpha_real\":2,\"beta\":1,\"dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"1\"],\"rhs_contracting_dimensions\":[\"0\"]}}")",
+       R"({"gemm_backend_config":{"alpha_real":2,"beta":1,"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]}}})"}) {
+    const Module m = parsed(std::string("ENTRY e { a = f32[2,2] parameter(0) ROOT g = f32[2,2] custom-call(a, a, a), "
+                                        "custom_call_target=\"__cublas$gemm\", backend_config=") +
+                            config + " }");
+    const auto gemm = gemm_config(m, at(m, "g"));
+    ASSERT_TRUE(gemm.ok()) << gemm.error().message;
+    EXPECT_EQ(gemm->alpha, 2);
+    EXPECT_EQ(gemm->beta, 1);
+    EXPECT_EQ(gemm->dims.lhs_contracting, (std::vector<int64_t>{1}));
+  }
+}
+
+TEST(Attributes, OfAliases) {
+  const auto aliases = parse_aliases("{{0}:(1,{},may-alias),{1,2}:(3,{4},must-alias),{}:5}");
+  ASSERT_TRUE(aliases.ok());
+  ASSERT_EQ(aliases->size(), 3u);
+  EXPECT_EQ((*aliases)[1].input, (std::vector<int64_t>{4}));
+  EXPECT_EQ((*aliases)[2].parameter, 5);
+}
+
+struct Broken {
+  const char *name, *body, *what;
+};
+class BrokenShape : public testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenShape, IsFound) {
+  const Module m = parsed(std::string("ENTRY e { x = f32[4,6]{1,0} parameter(0) s = f32[] parameter(1) i = s32[] parameter(2) ROOT r = ") +
+                          GetParam().body + " }");
+  const std::vector<Finding> findings = verify(m);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(m.name_of(m.instr(findings[0].at.comp, findings[0].at.instr)), "r");
+  EXPECT_NE(findings[0].what.find(GetParam().what), std::string::npos) << findings[0].what;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Verify, BrokenShape,
+    testing::Values(Broken{"Operands", "f32[4,6] add(x, s)", "one shape"}, Broken{"Count", "f32[4,6] negate(x, x)", "takes 1 operand"},
+                    Broken{"Broadcast", "f32[6,4] broadcast(x), dimensions={0,1}", "does not stretch"},
+                    Broken{"Reshape", "f32[25] reshape(x)", "number of elements"},
+                    Broken{"Bitcast", "f32[25] bitcast(x)", "keeps the bytes"},
+                    Broken{"Transpose", "f32[4,6] transpose(x), dimensions={1,0}", "gives f32[6,4]"},
+                    Broken{"Slice", "f32[4,7] slice(x), slice={[0:4],[0:7]}", "not inside"},
+                    Broken{"SliceStride", "f32[4,2] slice(x), slice={[0:4],[0:6:2]}", "gives f32[4,3]"},
+                    Broken{"Pad", "f32[4,6] pad(x, s), padding=0_0x1_1", "gives f32[4,8]"},
+                    Broken{"Concatenate", "f32[8,6] concatenate(x, x), dimensions={1}", "gives f32[4,12]"},
+                    Broken{"Dot", "f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "differ in size"},
+                    Broken{"DynamicSlice", "f32[4,7] dynamic-slice(x, i, i), dynamic_slice_sizes={4,7}", "larger"},
+                    Broken{"Iota", "f32[4] iota(), iota_dimension=1", "not a dimension"},
+                    Broken{"Compare", "f32[4,6] compare(x, x), direction=EQ", "gives pred[4,6]"},
+                    Broken{"Convert", "s32[4,7] convert(x)", "keeps dimensions"}, Broken{"Type", "f16[4,6] negate(x)", "gives f32[4,6]"},
+                    Broken{"Select", "f32[4,6] select(x, x, x)", "by pred"},
+                    Broken{"Element", "f32[] get-tuple-element(x), index=0", "takes a tuple"},
+                    Broken{"HugePadding", "f32[4,6] pad(x, s), padding=9223372036854775807_9223372036854775807x0_0", "gives"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace ir
