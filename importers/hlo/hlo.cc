@@ -132,6 +132,9 @@ base::Result<model::Imported> read(const Input& input) {
     notes.insert(notes.end(), parser.notes().begin(), parser.notes().end());
     RETURN_IF_ERROR(skip_between(input, parser.end(), end, parser, notes));
     RETURN_IF_ERROR(verify(input, module, begin));
+    for (const ir::Finding& mixed : ir::mixed_precision(module)) {
+      notes.push_back({begin + module.instr(mixed.at.comp, mixed.at.instr).offset, "mixed-precision", mixed.what});
+    }
     imported.source.read += instructions(module);
     imported.modules.push_back(std::move(module));
     imported.module_texts.emplace_back(text);

@@ -12,7 +12,8 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Module& module) : module_(module) {}
+  enum class LookFor : uint8_t { broken_rules, mixed_precision };
+  Verifier(const Module& module, LookFor look_for) : module_(module), look_for_(look_for) {}
 
   std::vector<Finding> run() {
     const auto count = static_cast<CompId>(module_.computations.size());
@@ -59,23 +60,26 @@ class Verifier {
     if (inferred.how == Inferred::broken) found(at, fmt::format("'{}': {}", module_.name_of(instr), inferred.what));
     if (inferred.how != Inferred::follows) return;
     const Shape& declared = module_.shape(instr);
-    const bool ok = keeps_precision(instr.op) ? fits(declared, inferred.shape) : fits_but_for_precision(declared, inferred.shape);
-    if (ok) return;
+    const bool exact = fits(declared, inferred.shape), loose = exact || fits_but_for_precision(declared, inferred.shape);
+    if (loose && (exact || look_for_ == LookFor::broken_rules || widens(instr.op))) return;
     found(at, fmt::format("'{}' is declared {}, {} of its operands gives {}", module_.name_of(instr), print(declared, LayoutPrint::without),
                           text(instr.op), print(inferred.shape, LayoutPrint::without)));
   }
 
-  /// Where a result of another precision than the operands' is an error. Compilers write wider results of products and reductions.
-  static bool keeps_precision(Op op) {
-    return is_elementwise(op) || info(op).cls == OpClass::move || op == Op::tuple || op == Op::get_tuple_element;
+  /// Where compilers write results that are wider than the operands as a matter of course.
+  static bool widens(Op op) {
+    const OpClass cls = info(op).cls;
+    return cls == OpClass::contract || cls == OpClass::reduce || cls == OpClass::control || cls == OpClass::collective;
   }
 
   const Module& module_;
+  LookFor look_for_;
   std::vector<Finding> findings_;
 };
 
 }  // namespace
 
-std::vector<Finding> verify(const Module& module) { return Verifier(module).run(); }
+std::vector<Finding> verify(const Module& module) { return Verifier(module, Verifier::LookFor::broken_rules).run(); }
+std::vector<Finding> mixed_precision(const Module& module) { return Verifier(module, Verifier::LookFor::mixed_precision).run(); }
 
 }  // namespace ir

@@ -14,5 +14,8 @@ struct Finding {
   std::string what;
 };
 std::vector<Finding> verify(const Module& module);
+/// Of a sound module: results that are floats of another precision than operands give, where no convert says so (`bf16[4] copy(f32[4] x)`).
+/// TPU compilers write such texts, XLA accepts them; the value is rounded to the declared type.
+std::vector<Finding> mixed_precision(const Module& module);
 
 }  // namespace ir

@@ -154,6 +154,12 @@ TEST(Attributes, OfAliases) {
   EXPECT_EQ((*aliases)[2].parameter, 5);
 }
 
+TEST(Verify, AcceptsAndListsMixedPrecision) {
+  const Module m = parsed("ENTRY e { x = f32[4] parameter(0) ROOT r = bf16[4] copy(x) }");
+  EXPECT_TRUE(verify(m).empty());
+  EXPECT_EQ(mixed_precision(m).size(), 1u);
+}
+
 struct Broken {
   const char *name, *body, *what;
 };
@@ -183,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"DynamicSlice", "f32[4,7] dynamic-slice(x, i, i), dynamic_slice_sizes={4,7}", "larger"},
                     Broken{"Iota", "f32[4] iota(), iota_dimension=1", "not a dimension"},
                     Broken{"Compare", "f32[4,6] compare(x, x), direction=EQ", "gives pred[4,6]"},
-                    Broken{"Convert", "s32[4,7] convert(x)", "keeps dimensions"}, Broken{"Type", "f16[4,6] negate(x)", "gives f32[4,6]"},
+                    Broken{"Convert", "s32[4,7] convert(x)", "keeps dimensions"}, Broken{"Type", "s32[4,6] negate(x)", "gives f32[4,6]"},
                     Broken{"Select", "f32[4,6] select(x, x, x)", "by pred"},
                     Broken{"Element", "f32[] get-tuple-element(x), index=0", "takes a tuple"},
                     Broken{"HugePadding", "f32[4,6] pad(x, s), padding=9223372036854775807_9223372036854775807x0_0", "gives"}),
