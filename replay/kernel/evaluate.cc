@@ -17,6 +17,7 @@ using ir::Op;
 constexpr int kDeepest = 1500;          ///< ops in a chain: recursion is bounded
 constexpr size_t kMostNodes = 200'000;  ///< values in a kernel: code size is bounded
 constexpr int64_t kLargestConstant = 1 << 16;
+constexpr int64_t kWorthACut = 64;  ///< contiguous iterations that are alike
 
 void append(std::string& key, int64_t value) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
 std::string key_of(Ref ref, const std::vector<int64_t>& path, const Place& place) {
@@ -129,11 +130,17 @@ Index Evaluator::loops_of(const std::string& key, int64_t extent, std::vector<Te
   Index index;
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i] == 1) continue;
-    const TermId v = graph().terms.variable(0, list[i] - 1);
+    const auto piece = pieces.find({key, static_cast<int>(i)});
+    const auto [from, to] = piece == pieces.end() ? std::pair<int64_t, int64_t>{0, list[i]} : piece->second;
+    if (to - from == 1) {
+      index = index * list[i] + from;
+      continue;
+    }
+    const TermId v = graph().terms.variable(0, to - from - 1);
     loop_of_[v] = {key, static_cast<int>(i)};
     const bool is_outer = outer != outer_factors.end() && std::ranges::count(outer->second, static_cast<int>(i)) > 0;
     (is_outer ? nest_->outer : loops).push_back(v);
-    index = index * list[i] + Index{0, {{v, 1}}};
+    index = index * list[i] + Index{from, {{v, 1}}};
   }
   return index;
 }
@@ -143,7 +150,7 @@ bool Evaluator::take_wish() {
   graph().terms.wish.reset();
   if (!wish) return false;
   const auto loop = loop_of_.find(wish->variable);
-  if (loop == loop_of_.end()) return false;
+  if (loop == loop_of_.end() || pieces.contains({loop->second.key, loop->second.position})) return false;
   auto& list = factors[loop->second.key];
   const auto at = static_cast<size_t>(loop->second.position);
   const int64_t extent = list[at];
@@ -210,6 +217,10 @@ base::Result<NodeId> Evaluator::compute(Ref ref, const std::vector<int64_t>& pat
       return gather(ref, place);
     case Op::map:
       return map(ref, place);
+    case Op::scatter:
+      retry.wanted = true;
+      retry.materialise = ref;
+      return unsupported(ref, "its result must be in memory");
     case Op::reduce:
     case Op::reduce_window:
     case Op::dot:
@@ -340,10 +351,13 @@ NodeId Evaluator::in_range(const Index& index, int64_t low, int64_t high) {
   if (range.high < low || range.low >= high) return graph().integer(Reg::i1, 0);
   if (cuts_allowed && !retry.cut && i.terms.size() == 1 && i.terms[0].second > 0 && loop_of_.contains(i.terms[0].first)) {
     const auto [v, c] = i.terms[0];
-    const Range loop = graph().terms[v].range;
+    const LoopOf& of = loop_of_.at(v);
+    const int64_t extent = graph().terms[v].range.high + 1;
+    const bool innermost = of.position + 1 == static_cast<int>(factors[of.key].size());
     for (const int64_t bound : {low, high}) {
       const int64_t at = ceil_div(bound - i.constant, c);
-      if (at > loop.low && at <= loop.high && !retry.cut) retry.cut = Retry::Cut{v, at};
+      const bool worth = !innermost || std::max(at, extent - at) >= kWorthACut;
+      if (at > 0 && at < extent && worth && !retry.cut) retry.cut = Retry::Cut{v, at};
     }
   }
   const bool small = std::max(std::abs(range.low), std::abs(range.high)) + std::abs(low) <= std::numeric_limits<int32_t>::max() &&

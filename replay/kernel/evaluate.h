@@ -58,6 +58,7 @@ class Evaluator {
   };
   Maker maker(Ref ref, std::vector<int64_t> path);
   bool is_input(Ref ref) const;
+  int input_leaf(Ref ref, const std::vector<int64_t>& path) const;  ///< its array
   Graph& graph() { return out_.graph; }
   const ir::Module& module() const { return module_; }
   bool rounds_each() const { return rounding_ == replay::Rounding::each; }
@@ -88,10 +89,11 @@ class Evaluator {
 
   Retry retry;
   bool cuts_allowed = true, outer_allowed = true;
-  int64_t map_elements = 0;                               ///< iterations of the nest's own loops, where its roots are no reductions
-  std::map<std::string, std::vector<int64_t>> factors;    ///< of loop dimensions by key, outermost first
-  std::map<std::string, std::vector<int>> outer_factors;  ///< positions in factors that are outer loops of the nest
-  std::map<Ref, std::vector<int>> materialised;           ///< arrays with the leaves of a reduction's result
+  int64_t map_elements = 0;  ///< iterations of the nest's own loops, where its roots are no reductions
+  std::map<std::pair<std::string, int>, std::pair<int64_t, int64_t>> pieces;  ///< loops (key, position) that run from … to below only
+  std::map<std::string, std::vector<int64_t>> factors;                        ///< of loop dimensions by key, outermost first
+  std::map<std::string, std::vector<int>> outer_factors;                      ///< positions in factors that are outer loops of the nest
+  std::map<Ref, std::vector<int>> materialised;                               ///< arrays with the leaves of a reduction's result
 
   /// A reduction becomes a stage of the current nest where its place covers the outer loops; elsewhere the attempt ends (see retry).
   base::Result<NodeId> reduction_value(Ref ref, const std::vector<int64_t>& path, const Place& place);
@@ -123,7 +125,6 @@ class Evaluator {
   base::Result<NodeId> dynamic_update_slice(Ref ref, const Place& place);
   base::Result<NodeId> gather(Ref ref, const Place& place);
   base::Result<NodeId> map(Ref ref, const Place& place);
-  int input_leaf(Ref ref, const std::vector<int64_t>& path) const;
   base::Result<std::vector<Typed>> terms_of(Ref ref, const Place& place, const Index& step, Place* operand_place);
   base::Result<std::vector<Typed>> window_terms(Ref ref, const Place& place, const Index& step);
   base::Result<std::vector<Typed>> product_terms(Ref ref, const Place& place, const Index& step);

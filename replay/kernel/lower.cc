@@ -6,10 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <functional>
 #include <set>
 
 #include "replay/kernel/evaluate.h"
+#include "replay/kernel/update.h"
 #include "src/ir/attr.h"
 
 namespace kernel {
@@ -19,6 +20,7 @@ using ir::Op;
 constexpr int kMostAttempts = 200;
 constexpr size_t kMostPieces = 6;
 constexpr int kDeepestMaterialised = 64;
+constexpr int64_t kLargeUpdate = 4096;  ///< elements from which on a slice update is a copy and an update
 
 /// A leaf of the root and the array where it goes.
 struct Root {
@@ -48,22 +50,26 @@ class Lowering {
   std::vector<Group> group(const std::vector<Root>& roots);
   base::Status lower_group(const Group& group);
   base::Status materialise(Ref reduction);
-  struct Box {
-    std::map<std::string, std::pair<int64_t, int64_t>> ranges;
-  };
+  using Piece = std::map<std::pair<std::string, int>, std::pair<int64_t, int64_t>>;
+  using Attempt = std::function<base::Status(Nest&)>;
+  base::Status lower_with(const Attempt& make, bool cuts);
+  base::Status lower_updates(std::vector<Root>& roots);
+  base::Status lower_scatter(Ref scatter, const std::vector<Root>& targets);
+  base::Status lower_update_slice(Ref update, const Root& target);
+  base::Status copy_first(Ref from, const Root& to);
+  int operand_array(Ref ref);
+  void start_anew();
   base::Status attempt(const Group& group, Nest& nest);
   base::Status add_finish(const Root& root, Nest& nest);
   base::Status add_map(const Root& root, Nest& nest);
-  base::Status lower_map(const Group& group);
   base::Result<NodeId> stored(const Root& root, const Place& place);
-  base::Result<bool> learn(std::set<int64_t>* cuts);
+  base::Result<bool> learn();
   int add_array(int64_t bytes);
 
   const ir::Module& module_;
   Lowered out_;
   Evaluator evaluator_;
   Index map_linear_;
-  int64_t piece_base_ = 0;
   int depth_ = 0;
 };
 
@@ -143,24 +149,21 @@ int Lowering::add_array(int64_t bytes) {
   return static_cast<int>(out_.arrays.size()) - 1;
 }
 
-base::Status Lowering::materialise(Ref reduction) {
-  if (depth_ > kDeepestMaterialised) return evaluator_.unsupported(reduction, "more than 64 reductions inside each other");
+base::Status Lowering::materialise(Ref ref) {
+  if (depth_ > kDeepestMaterialised) return evaluator_.unsupported(ref, "more than 64 reductions inside each other");
   Group group;
   std::vector<int> arrays;
-  for (const ir::Leaf& leaf : ir::leaves(evaluator_.shape(reduction))) {
+  const bool scatter = evaluator_.instr(ref).op == Op::scatter;
+  for (const ir::Leaf& leaf : ir::leaves(evaluator_.shape(ref))) {
     const Reg reg = register_of(leaf.shape->type);
     arrays.push_back(add_array(ir::elements(*leaf.shape) * bytes(reg)));
-    group.roots.push_back({reduction, leaf.path, leaf.shape, arrays.back(), false, reduction});
+    group.roots.push_back({ref, leaf.path, leaf.shape, arrays.back(), false, ref});
   }
   group.reduces = true;
   ++depth_;
-  const auto factors = evaluator_.factors;
-  evaluator_.factors.clear();
-  evaluator_.outer_factors.clear();
-  RETURN_IF_ERROR(lower_group(group));
-  evaluator_.factors = factors;
+  RETURN_IF_ERROR(scatter ? lower_scatter(ref, group.roots) : lower_group(group));
   --depth_;
-  evaluator_.materialised.emplace(reduction, arrays);
+  evaluator_.materialised.emplace(ref, arrays);
   return {};
 }
 
@@ -194,8 +197,7 @@ base::Status Lowering::add_map(const Root& root, Nest& nest) {
     }
   }
   Stage stage;
-  const Index linear =
-      evaluator_.loops_of("map " + fmt::format("{}", ir::elements(*root.shape)), ir::elements(*root.shape), stage.loops) + piece_base_;
+  const Index linear = evaluator_.loops_of("map " + fmt::format("{}", ir::elements(*root.shape)), ir::elements(*root.shape), stage.loops);
   const Place place = place_of(out_.graph.terms, *root.shape, linear);
   ASSIGN_OR_RETURN(const NodeId node, stored(root, place));
   stage.stores.push_back({root.array, out_.graph.terms.normal(element_of(*root.shape, place)), node});
@@ -204,7 +206,6 @@ base::Status Lowering::add_map(const Root& root, Nest& nest) {
 }
 
 base::Status Lowering::attempt(const Group& group, Nest& nest) {
-  evaluator_.begin(nest);
   for (const Root& root : group.roots)
     if (root.reduction) RETURN_IF_ERROR(add_finish(root, nest));
   if (group.reduces) {
@@ -225,10 +226,9 @@ base::Status Lowering::attempt(const Group& group, Nest& nest) {
 }
 
 /// After an attempt: true if there is something to do differently.
-base::Result<bool> Lowering::learn(std::set<int64_t>* cuts) {
-  (void)cuts;
+base::Result<bool> Lowering::learn() {
   if (evaluator_.take_wish()) return true;
-  Retry& retry = evaluator_.retry;
+  const Retry retry = evaluator_.retry;
   if (!retry.wanted) return false;
   if (!retry.outer.empty()) {
     for (const TermId v : retry.outer) {
@@ -237,33 +237,141 @@ base::Result<bool> Lowering::learn(std::set<int64_t>* cuts) {
     }
     return true;
   }
-  if (retry.materialise) {
-    if (evaluator_.materialised.contains(*retry.materialise)) return false;
-    RETURN_IF_ERROR(materialise(*retry.materialise));
-    return true;
-  }
-  return false;
+  if (!retry.materialise || evaluator_.materialised.contains(*retry.materialise)) return false;
+  const auto factors = evaluator_.factors;
+  const auto outer_factors = evaluator_.outer_factors;
+  const bool cuts = evaluator_.cuts_allowed;
+  RETURN_IF_ERROR(materialise(*retry.materialise));
+  evaluator_.factors = factors;
+  evaluator_.outer_factors = outer_factors;
+  evaluator_.cuts_allowed = cuts;
+  evaluator_.pieces.clear();
+  return true;
 }
 
-base::Status Lowering::lower_group(const Group& group) {
+void Lowering::start_anew() {
   evaluator_.factors.clear();
   evaluator_.outer_factors.clear();
-  evaluator_.cuts_allowed = false;
-  for (int attempts = 0; attempts < kMostAttempts; ++attempts) {
+  evaluator_.pieces.clear();
+}
+
+/// Attempts until nothing is left to learn.
+base::Status Lowering::lower_with(const Attempt& make, bool cuts) {
+  start_anew();
+  evaluator_.cuts_allowed = cuts;
+  std::vector<Piece> todo{{}};
+  std::vector<Nest> done;
+  for (int attempts = 0; attempts < kMostAttempts && !todo.empty(); ++attempts) {
     Nest nest;
-    evaluator_.map_elements = group.reduces ? 0 : ir::elements(*group.roots[0].shape);
-    const base::Status status = attempt(group, nest);
-    const auto outer = evaluator_.outer_factors;
-    ASSIGN_OR_RETURN(const bool again, learn(nullptr));
-    if (again) {
-      if (!outer.empty() && evaluator_.outer_factors.empty()) evaluator_.outer_factors = outer;
+    evaluator_.pieces = todo.back();
+    evaluator_.begin(nest);
+    const base::Status status = make(nest);
+    const std::optional<Retry::Cut> cut = evaluator_.retry.cut;
+    ASSIGN_OR_RETURN(const bool again, learn());
+    if (again) {  // loops have changed: the pieces are no longer these
+      todo = {{}};
+      done.clear();
       continue;
     }
     RETURN_IF_ERROR(status);
-    out_.nests.push_back(std::move(nest));
-    return {};
+    if (cut) {
+      if (todo.size() + done.size() >= kMostPieces) {
+        evaluator_.cuts_allowed = false;
+        todo = {{}};
+        done.clear();
+        continue;
+      }
+      const auto& loop = evaluator_.loop_of(cut->variable);
+      const std::pair<std::string, int> key{loop.key, loop.position};
+      Piece first = todo.back(), second = first;
+      const int64_t from = first.contains(key) ? first[key].first : 0;
+      const int64_t to = first.contains(key) ? first[key].second : evaluator_.factors[key.first][static_cast<size_t>(key.second)];
+      first[key] = {from, from + cut->at};
+      second[key] = {from + cut->at, to};
+      todo.back() = second;
+      todo.push_back(first);
+      continue;
+    }
+    done.push_back(std::move(nest));
+    todo.pop_back();
   }
-  return evaluator_.unsupported(group.roots[0].ref, "its loops do not come to rest");
+  if (!todo.empty()) return base::Error{"no kernel: the loops do not come to rest"};
+  for (Nest& nest : done) out_.nests.push_back(std::move(nest));
+  return {};
+}
+
+base::Status Lowering::lower_group(const Group& group) {
+  const int64_t maps = group.reduces ? 0 : ir::elements(*group.roots[0].shape);
+  return lower_with(
+      [&](Nest& nest) {
+        evaluator_.map_elements = maps;
+        return attempt(group, nest);
+      },
+      !group.reduces);
+}
+
+/// The array of an operand that a root passes through unchanged, or -1.
+int Lowering::operand_array(Ref ref) {
+  const auto made = evaluator_.maker(ref, {});
+  return evaluator_.is_input(made.ref) ? evaluator_.input_leaf(made.ref, made.path) : -1;
+}
+
+/// First all of the old array, then the updates.
+base::Status Lowering::copy_first(Ref from, const Root& to) {
+  Root copy = to;
+  copy.ref = from;
+  copy.path = {};
+  copy.reduction.reset();
+  const size_t first = out_.nests.size();
+  RETURN_IF_ERROR(lower_group({{copy}, "", 0, false}));
+  const int same = operand_array(from);
+  for (size_t n = first; n < out_.nests.size() && same >= 0; ++n) {
+    out_.nests[n].skip_if_same[0] = same;
+    out_.nests[n].skip_if_same[1] = to.array;
+  }
+  return {};
+}
+
+base::Status Lowering::lower_scatter(Ref scatter, const std::vector<Root>& targets) {
+  for (size_t k = 0; k < targets.size(); ++k) RETURN_IF_ERROR(copy_first(evaluator_.operand(scatter, k), targets[k]));
+  if (ir::elements(evaluator_.shape(evaluator_.operand(scatter, targets.size() + 1))) == 0) return {};
+  std::vector<Updated> arrays;
+  for (const Root& t : targets)
+    arrays.push_back({t.array, t.stored_type ? *t.shape : ir::array_shape(t.shape->type, t.shape->dims), t.stored_type});
+  return lower_with([&](Nest& nest) { return scatter_updates(evaluator_, scatter, arrays, nest); }, false);
+}
+
+base::Status Lowering::lower_update_slice(Ref update, const Root& target) {
+  RETURN_IF_ERROR(copy_first(evaluator_.operand(update, 0), target));
+  if (ir::elements(evaluator_.shape(evaluator_.operand(update, 1))) == 0) return {};
+  return lower_with([&](Nest& nest) { return slice_update(evaluator_, update, {target.array, *target.shape, true}, nest); }, true);
+}
+
+/// Takes the roots that change a part of an array: scatters and large slice updates.
+base::Status Lowering::lower_updates(std::vector<Root>& roots) {
+  std::vector<Root> others;
+  std::map<Ref, std::vector<Root>> scatters;
+  for (const Root& root : roots) {
+    const auto made = evaluator_.maker(root.ref, root.path);
+    const Op op = evaluator_.is_input(made.ref) ? Op::parameter : evaluator_.instr(made.ref).op;
+    if (op == Op::scatter && ir::elements(*root.shape) > 0) {
+      scatters[made.ref].push_back(root);
+    } else if (op == Op::dynamic_update_slice && ir::elements(*root.shape) > kLargeUpdate) {
+      RETURN_IF_ERROR(lower_update_slice(made.ref, root));
+    } else {
+      others.push_back(root);
+    }
+  }
+  for (const auto& [ref, targets] : scatters) {
+    const bool whole = targets.size() == ir::leaves(evaluator_.shape(ref)).size();
+    if (whole) {
+      RETURN_IF_ERROR(lower_scatter(ref, targets));
+    } else {  // some leaves only, or one twice
+      others.insert(others.end(), targets.begin(), targets.end());
+    }
+  }
+  roots = others;
+  return {};
 }
 
 base::Result<Lowered> Lowering::run(ir::InstrRef instr) {
@@ -283,6 +391,7 @@ base::Result<Lowered> Lowering::run(ir::InstrRef instr) {
     if (!is_supported(leaf.shape->type)) return evaluator_.unsupported(made.ref, fmt::format("type {}", ir::text(leaf.shape->type)));
     roots.push_back({evaluator_.root(), leaf.path, leaf.shape, array, true, reduction_below(evaluator_.root(), leaf.path)});
   }
+  RETURN_IF_ERROR(lower_updates(roots));
   for (const Group& g : group(roots)) {
     const bool nothing = std::ranges::all_of(g.roots, [](const Root& r) { return ir::elements(*r.shape) == 0; });
     if (!nothing) RETURN_IF_ERROR(lower_group(g));

@@ -46,23 +46,25 @@ std::vector<Footprint> footprints(const Lowered& lowered) {
   return prints;
 }
 
-/// An operand may be overwritten by an output if each element is read only where that output's element is written.
+/// An operand may be overwritten by an output if each element is read only where, and in the nest in which, that output's element is first
+/// written.
 bool may_overwrite(const Lowered& lowered, const std::vector<Footprint>& prints, int operand, int output) {
   const Index* written = nullptr;
+  size_t writer = 0;
   int bytes_written = 0;
-  for (const Footprint& p : prints)
-    for (const Access& a : p.accesses)
-      if (a.array == output) {
-        if (written || !a.store) return false;
-        written = &a.at;
-        bytes_written = bytes(a.reg);
-      }
+  for (size_t n = 0; n < prints.size(); ++n)
+    for (const Access& a : prints[n].accesses) {
+      if (a.array != output) continue;
+      if (written && (writer == n || !lowered.nests[n].stages[0].reductions.empty())) return false;
+      if (!written) written = &a.at, writer = n, bytes_written = bytes(a.reg);
+      if (lowered.nests[n].serial) continue;
+    }
   bool read = false;
-  for (const Footprint& p : prints)
-    for (const Access& a : p.accesses) {
+  for (size_t n = 0; n < prints.size(); ++n)
+    for (const Access& a : prints[n].accesses) {
       if (a.array != operand) continue;
       read = true;
-      if (!written || a.at != *written || bytes(a.reg) != bytes_written) return false;
+      if (!written || n != writer || a.at != *written || bytes(a.reg) != bytes_written) return false;
     }
   return read && lowered.arrays[static_cast<size_t>(operand)].bytes == lowered.arrays[static_cast<size_t>(output)].bytes;
 }

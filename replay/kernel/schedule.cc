@@ -190,7 +190,36 @@ void Scheduler::columns(const Nest& nest, TermId across) {
   finish(part, print, all, product(all) / std::max<int64_t>(1, part.count));
 }
 
+/// Updates one after another on every thread, each in its own rows of the destination.
+void Scheduler::serial(const Nest& nest) {
+  const Footprint print = everything(nest);
+  const Stage& stage = nest.stages[0];
+  Scheduled part;
+  part.shape = "scatter";
+  part.count = nest.owned;
+  part.by_thread = nest.owned > 1;
+  Writer writer(part.list, lowered_, target_);
+  if (nest.owned > 1) {
+    writer.emit.bind(nest.first_owned, part.list.argument(0));
+    writer.emit.bind(nest.end_owned, part.list.argument(1));
+  }
+  std::vector<Loop> outer;
+  for (const TermId v : nest.outer) outer.push_back({v, extent_of(graph_.terms, v)});
+  writer.emit.prepare(writer.everything(nest));
+  writer.serial_loops(outer, 0, [&] {
+    writer.emit.prepare(writer.everything(nest));
+    part.list.branch(writer.emit.value(stage.condition));
+    writer.emit.push();
+    writer.stage(stage, 4);
+    writer.emit.pop();
+    part.list.end();
+  });
+  const auto all = all_loops(nest);
+  finish(part, print, all, product(all) / std::max<int64_t>(1, part.count));
+}
+
 void Scheduler::nest(const Nest& nest) {
+  if (nest.serial) return serial(nest);
   const bool is_map = nest.outer.empty() && nest.stages.size() == 1 && nest.stages[0].reductions.empty() && nest.finish.empty();
   if (is_map) return map(nest);
   const Footprint print = everything(nest);
