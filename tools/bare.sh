@@ -79,7 +79,7 @@ enter() {
     exec chroot "$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
       ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
       ${CMAKE_BUILD_PARALLEL_LEVEL:+CMAKE_BUILD_PARALLEL_LEVEL="$CMAKE_BUILD_PARALLEL_LEVEL"} \
-      bash -c "cd \"\$1\" && exec \$2" - "$2" "$3"
+      bash -c "cd \"\$1\" && eval \"\$2\"" - "$2" "$3"
   ' - "$target" "$checkout" "$1" </dev/null
 }
 

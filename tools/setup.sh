@@ -34,9 +34,11 @@ for version in "${llvm_versions[@]}"; do
 done
 if [[ ${#missing[@]} == 0 && $has_llvm == true ]]; then exit 0; fi
 
+by_hand="apt-get install ${missing[*]}"
+if [[ $has_llvm == false ]]; then by_hand+=" llvm-19-dev (or another of 16 to 20)"; fi
 as_root=()
 if [[ $EUID != 0 ]]; then
-  command -v sudo >/dev/null || fail "not root and no sudo; as root, run: apt-get install ${missing[*]}"
+  command -v sudo >/dev/null || fail "not root and no sudo; as root, run: $by_hand"
   as_root=(sudo)
   if [[ ! -t 0 ]]; then
     sudo -n true 2>/dev/null || fail "sudo asks for a password and there is no terminal; run tools/setup.sh once in one"
