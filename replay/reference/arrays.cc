@@ -1,7 +1,7 @@
 // Whole arrays: loading elements from memory, keeping results, running a computation in order.
 #include <algorithm>
 
-#include "fmt/format.h"
+#include <fmt/format.h>
 #include "replay/element.h"
 #include "replay/reference/interpreter.h"
 

@@ -1,7 +1,7 @@
 // Tuples, calls, loops, branches, and custom calls whose meaning is known.
 #include <algorithm>
 
-#include "fmt/format.h"
+#include <fmt/format.h>
 #include "replay/reference/ops.h"
 
 namespace replay::reference {

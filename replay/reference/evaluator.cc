@@ -1,7 +1,7 @@
 // The face of the reference: frames for what callers bring, and results as tensors.
 #include <set>
 
-#include "fmt/format.h"
+#include <fmt/format.h>
 #include "replay/element.h"
 #include "replay/reference/ops.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "fmt/format.h"
+#include <fmt/format.h>
 #include "replay/element.h"
 #include "src/base/hash.h"
 

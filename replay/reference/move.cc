@@ -1,7 +1,7 @@
 // Ops that make or move values: each maps indices of its result to indices of its operand.
 #include <algorithm>
 
-#include "fmt/format.h"
+#include <fmt/format.h>
 #include "replay/element.h"
 #include "replay/reference/ops.h"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "fmt/format.h"
+#include <fmt/format.h>
 #include "importers/hlo/hlo.h"
 #include "replay/element.h"
 #include "src/base/file.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include <nlohmann/json.hpp>
 #include "replay/inputs.h"
 #include "replay/reference/reference.h"
 #include "src/ir/module.h"
