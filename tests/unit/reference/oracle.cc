@@ -29,7 +29,14 @@ std::vector<Json> read_lines(const std::string& path) {
   std::vector<Json> lines;
   const auto text = base::read_file(path);
   std::istringstream in(text.ok() ? *text : "");
-  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+  for (std::string line; std::getline(in, line);) {
+    // Python writes numbers that JSON lacks.
+    for (const auto& [from, to] :
+         {std::pair<std::string_view, std::string_view>{":Infinity", ":1e308"}, {":-Infinity", ":-1e308"}, {":NaN", ":0"}}) {
+      for (size_t at = line.find(from); at != std::string::npos; at = line.find(from)) line.replace(at, from.size(), to);
+    }
+    lines.push_back(Json::parse(line, nullptr, false));
+  }
   return lines;
 }
 
