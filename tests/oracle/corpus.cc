@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   size_t tried = 0, agree = 0;
   for (size_t i = first; i < records.size(); i += every) {
     const auto begin = std::chrono::steady_clock::now();
+    std::fprintf(stderr, "%s\n", records[i].at("file").get<std::string>().c_str());
     const std::string wrong = check(records[i], argv[2]);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     ++tried;
