@@ -9,8 +9,8 @@ SELECT
   pass_ns AS pass_ns,
   bytes AS bytes,
   saved_bytes AS saved_bytes,
-  100.0 * saved_bytes / nullif(parts_bytes, 0) AS saved_percent,
-  saved_ns AS saved_ns,
+  100.0 * saved_bytes / nullif(parts_bytes, 0) AS saved_traffic_percent,
+  saved_ns AS saved_time_ns,
   flags AS flags
 FROM fusion_cost
 WHERE run = ?1

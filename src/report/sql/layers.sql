@@ -1,6 +1,6 @@
 -- Time of the model's parts by the scopes of operator names, each with everything inside it; both directions meet in one line.
 SELECT
-  layer AS layer,
+  CASE layer WHEN '' THEN '(no scope)' ELSE layer END AS layer,
   depth AS depth,
   pass_ns AS pass_ns,
   100.0 * pass_ns / nullif((SELECT sum(pass_ns) FROM op_time WHERE run = ?1), 0) AS share_percent,
@@ -11,4 +11,4 @@ SELECT
   ops AS ops
 FROM layer_time
 WHERE run = ?1
-ORDER BY layer;
+ORDER BY pass_ns IS NULL, pass_ns DESC, depth, layer;

@@ -67,7 +67,7 @@ TEST_F(Reports, Layers) {
 TEST_F(Reports, Fusions) {
   save_runs(1);
   EXPECT_EQ(show("fusions"),
-            "fusion,kind,parts,launches,calls,median_ns,pass_ns,bytes,saved_bytes,saved_percent,saved_ns,flags\n"
+            "fusion,kind,parts,launches,calls,median_ns,pass_ns,bytes,saved_bytes,saved_traffic_percent,saved_time_ns,flags\n"
             "f,kInput,2,1,1,2020,2020,160,256,61.53846153846154,25.6,\n");
 }
 
