@@ -1,6 +1,7 @@
 // The table of commands and what is common to all: parsing, help, version, suggestions.
 #include "src/cli/command.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // Commands: one row of a table and one file each.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
 #include <string>
@@ -9,6 +8,10 @@
 #include <vector>
 
 #include "src/base/result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace cli {
 

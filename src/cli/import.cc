@@ -1,4 +1,5 @@
 // profile import FILE… [-o DB]
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>

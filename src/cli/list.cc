@@ -1,4 +1,5 @@
 // profile list DB
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "src/cli/command.h"

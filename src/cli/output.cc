@@ -1,6 +1,7 @@
 // Output of results: terminal width, colour and pipes.
 #include "src/cli/output.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

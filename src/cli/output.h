@@ -1,12 +1,15 @@
 // How commands print: format and width chosen once, results to stdout.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "src/base/result.h"
 #include "src/model/store.h"
 #include "src/report/report.h"
+
+namespace CLI {
+class App;
+}
 
 namespace cli {
 

@@ -1,4 +1,5 @@
 // profile query DB SQL
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "src/cli/command.h"

@@ -110,7 +110,6 @@ class Replay {
       opened_ = true;
       RETURN_IF_ERROR(from_database ? load_database(path, programs) : load_file(store, path, options_, programs));
       RETURN_IF_ERROR(select_module(options_.module, programs));
-      line_.say(programs.account);
       for (Subject& subject : programs.subjects) {
         subject.recipe_file = recipe;
         ASSIGN_OR_RETURN(const RunResult result, replay_module(subject, options_, store, line_));

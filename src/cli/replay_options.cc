@@ -1,6 +1,7 @@
 // Options of `profile replay`: spelling, defaults, and what the store keeps of them.
 #include "src/cli/replay_options.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "src/base/file.h"

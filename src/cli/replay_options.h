@@ -1,7 +1,6 @@
 // Options of `profile replay`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +11,11 @@
 #include "src/cli/output.h"
 #include "src/cli/progress.h"
 #include "src/model/records.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace cli {
 

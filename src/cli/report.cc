@@ -1,4 +1,5 @@
 // profile report [NAME] [DB]
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
