@@ -162,6 +162,8 @@ bool Parser::parse_attribute(ir::Instr& instr, std::string_view key, size_t offs
     instr.origin = module_.intern(*origin);
     return true;
   }
+  if (instr.attrs.size() >= kMaxAttributes)
+    return fail(offset, fmt::format("an instruction has at most {} attributes here", kMaxAttributes));
   for (const ir::Attr& attr : instr.attrs) {
     if (module_.text(attr.key) == key) return fail(offset, fmt::format("'{}' is given twice", key));
   }

@@ -73,6 +73,7 @@ bool Parser::parse_header() {
     if (!is_known_header_attribute(key)) {
       note_once(place, "unknown-attribute", key, fmt::format("header attribute '{}' is kept and not used", key));
     }
+    if (module_.attrs.size() >= kMaxAttributes) return fail(place, fmt::format("a header has at most {} attributes here", kMaxAttributes));
     for (const ir::Attr& attr : module_.attrs) {
       if (module_.text(attr.key) == key) return fail(place, fmt::format("'{}' is given twice", key));
     }

@@ -18,10 +18,12 @@
 
 namespace importers::hlo {
 
-inline constexpr int kMaxDepth = 200;                   ///< of nested shapes, literals, instructions, bodies
-inline constexpr int kMaxCallDepth = 256;               ///< of computations that call computations
-inline constexpr int64_t kMaxBytes = int64_t{1} << 62;  ///< of one array
-inline constexpr size_t kMaxText = size_t{1} << 31;     ///< offsets are 32 bits
+inline constexpr int kMaxDepth = 200;                      ///< of nested shapes, literals, instructions, bodies
+inline constexpr int kMaxCallDepth = 256;                  ///< of computations that call computations
+inline constexpr size_t kMaxAttributes = 1000;             ///< of one instruction, one header
+inline constexpr int64_t kMaxInferred = int64_t{1} << 18;  ///< elements of all tuple shapes that the text leaves out
+inline constexpr int64_t kMaxBytes = int64_t{1} << 62;     ///< of one array
+inline constexpr size_t kMaxText = size_t{1} << 31;        ///< offsets are 32 bits
 
 /// A note with the offset of its place; lines are counted at the end, once.
 struct PlacedNote {
@@ -120,6 +122,8 @@ class Parser {
   bool order_computations();
   void reorder_computations(const std::vector<int32_t>& order);
   bool infer_shapes();
+  bool infer_shape_of(const ir::Computation& comp, ir::Instr& instr);
+  bool has_room_for(const ir::Shape& shape, int depth);
   ir::StringId fresh_name(std::string_view base);
   std::optional<ir::InstrId> find_named(ir::StringId name) const;
   void set_named(ir::StringId name, ir::InstrId id);
@@ -148,7 +152,9 @@ class Parser {
   std::unordered_map<std::string_view, ir::ShapeId> shape_cache_;  ///< by text
   std::vector<std::pair<uint32_t, ir::InstrId>> named_;            ///< by StringId: scope number and instruction
   uint32_t scope_number_ = 0;
-  int64_t next_fresh_ = 1;
+  int64_t next_fresh_ = 1, next_body_ = 1;
+  int64_t made_parameters_ = 0;  ///< of a single instruction
+  int64_t inferred_elements_ = 0;
   std::unordered_map<std::string, bool> noted_;
   std::string value_;  ///< reused by parse_value
 };

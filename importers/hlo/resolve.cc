@@ -142,7 +142,7 @@ std::optional<ir::InstrId> Parser::resolve(Scope& scope, const Use& use) {
   parameter.name = use.name;
   parameter.shape = use.shape;
   parameter.offset = use.offset;
-  parameter.number = std::ranges::count(scope.instrs, ir::Op::parameter, &ir::Instr::op);
+  parameter.number = made_parameters_++;
   const auto id = static_cast<ir::InstrId>(scope.instrs.size());
   if (use.name != ir::StringId::empty) set_named(use.name, id);
   scope.instrs.push_back(std::move(parameter));
@@ -252,7 +252,7 @@ bool Parser::resolve_calls_of(ir::Instr& instr, std::unordered_map<ir::StringId,
         instr.calls[next] = ~reference;
         const std::string base = fmt::format("{}.{}", module_.text(instr.name), module_.text(attr.key));
         ir::StringId name = module_.strings.intern(base);
-        for (int n = 1; !by_name.emplace(name, ~reference).second; ++n) name = module_.strings.intern(fmt::format("{}.{}", base, n));
+        while (!by_name.emplace(name, ~reference).second) name = module_.strings.intern(fmt::format("{}.{}", base, next_body_++));
         module_.comp(~reference).name = name;
         continue;
       }
@@ -313,18 +313,31 @@ void Parser::reorder_computations(const std::vector<int32_t>& order) {
   }
 }
 
+/// Tuples of tuples grow exponentially when their shapes need not be written: their number and depth are bounded.
+bool Parser::has_room_for(const ir::Shape& shape, int depth) {
+  if (!shape.elements.empty()) inferred_elements_ += static_cast<int64_t>(shape.elements.size());
+  if (depth > kMaxDepth || inferred_elements_ > kMaxInferred) return false;
+  return std::ranges::all_of(shape.elements, [&](const ir::Shape& element) { return has_room_for(element, depth + 1); });
+}
+
+bool Parser::infer_shape_of(const ir::Computation& comp, ir::Instr& instr) {
+  const ir::Inferred inferred = ir::infer_shape(module_, comp, instr);
+  if (inferred.how != ir::Inferred::follows) {
+    const std::string_view why = inferred.how == ir::Inferred::written ? "write it" : inferred.what;
+    return fail(instr.offset, fmt::format("the shape of '{}' cannot be inferred: {}", module_.text(instr.name), why));
+  }
+  if (!has_room_for(inferred.shape, 0)) return fail(instr.offset, "the tuples whose shapes are left out are too large; write the shapes");
+  instr.shape = module_.intern(inferred.shape);
+  return true;
+}
+
 /// Result shapes that were left out, then the results that computations declare.
 bool Parser::infer_shapes() {
   for (size_t c = 0; c < module_.computations.size(); ++c) {
     const ir::Computation& comp = module_.computations[c];
     for (size_t i = 0; omitted_shape_ && i < comp.instrs.size(); ++i) {
       ir::Instr& instr = module_.computations[c].instrs[i];
-      if (instr.shape != kNoShape) continue;
-      const ir::Inferred inferred = ir::infer_shape(module_, comp, instr);
-      const std::string_view why = inferred.how == ir::Inferred::written ? "write it" : inferred.what;
-      if (inferred.how != ir::Inferred::follows)
-        return fail(instr.offset, fmt::format("the shape of '{}' cannot be inferred: {}", module_.text(instr.name), why));
-      instr.shape = module_.intern(inferred.shape);
+      if (instr.shape == kNoShape && !infer_shape_of(comp, instr)) return false;
     }
     const ir::Shape& result = module_.shape(comp.instrs[static_cast<size_t>(comp.root)]);
     if (declared_[c] && !ir::same_dims(*declared_[c], result)) {

@@ -105,6 +105,22 @@ TEST_P(HostileText, IsRefusedWithAPlaceAndQuickly) {
 
 std::string entry(const std::string& body) { return "HloModule m\nENTRY e {\n" + body + "\n}\n"; }
 
+/// `count` times, `{}` replaced by 0, 1, ….
+std::string numbered(std::string_view pattern, int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i) {
+    for (size_t at = 0; at < pattern.size(); ++at) {
+      if (pattern[at] == '$')
+        out += std::to_string(i);
+      else if (pattern[at] == '@')
+        out += std::to_string(i + 1);
+      else
+        out += pattern[at];
+    }
+  }
+  return out;
+}
+
 std::vector<Text> hostile_texts() {
   std::string calls = "HloModule m\nc0 { ROOT p = f32[] parameter(0) }\n";
   for (int i = 1; i < 2000; ++i)
@@ -117,6 +133,11 @@ std::vector<Text> hostile_texts() {
       {"NestedBodies", entry("ROOT p = f32[] call(), to_apply=" + repeated("{ x = f32[] call(), to_apply=", 100000))},
       {"NestedBrackets", entry("p = f32[] parameter(0), sharding=" + repeated("{", 100000))},
       {"DeepCalls", calls},
+      {"TuplesThatDouble", entry("t0 = f32[] parameter(0)\n" + numbered("t@ = tuple(t$, t$)\n", 200))},
+      {"TuplesThatDeepen", entry("t0 = f32[] parameter(0)\n" + numbered("t@ = tuple(t$)\n", 100000))},
+      {"ManyAttributes", entry("p = f32[] parameter(0)" + numbered(", a$=1", 100000))},
+      {"ManyBodies", entry("i = s32[] parameter(0)\nROOT c = f32[] conditional(i), branch_computations={" +
+                           numbered("{ x$ = f32[] constant($) },", 20000) + "{ y = f32[] constant(0) }}")},
       {"ManyDimensions", entry("p = f32[" + repeated("1,", 100000) + "1] parameter(0)")},
       {"SizesThatOverflow", entry("p = f32[4294967296,4294967296,4294967296] parameter(0)")},
       {"ALiteralLargerThanTheText", entry("c = f32[1000000000000]{0} constant({1, 2})")},
@@ -166,6 +187,12 @@ TEST(Hostile, ALongChainInAFusionNeedsNoStack) {
   const auto module = importers::hlo::parse(text, "f.hlo");
   ASSERT_TRUE(module.ok()) << module.error().message;
   EXPECT_EQ(ir::cost(*module, {module->entry, 1}, ir::CostMethod::traffic).bytes(), 32);
+}
+
+TEST(Hostile, OneInstructionOfManyOperandsIsQuick) {
+  const auto imported = importers::hlo::read({"f.hlo", "tuple(" + numbered("f32[] x$, ", 100000) + "f32[] y)"});
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  EXPECT_EQ(imported->source.read, 100002);
 }
 
 TEST(Hostile, ADefinitionAfterItsUseIsSorted) {
