@@ -96,7 +96,10 @@ struct Source {
 };
 Source source(const Call& call, size_t k, const Indices& bases, const Indices& inner) {
   const int64_t elements = ir::elements(call.operand_shape(k)), needed = static_cast<int64_t>(bases.size() * inner.size());
-  if (elements <= std::max<int64_t>(needed, 1 << 16) && elements <= (1 << 27)) return {call.whole(k), true};
+  // A whole array costs as much as it has elements: worth it once as many were asked for, or when all results are wanted anyway.
+  int64_t& asked = call.frame.asked[{call.id, -1 - static_cast<int>(k)}];
+  asked += needed;
+  if (elements <= (1 << 27) && (!call.in.bounds() || elements <= std::max<int64_t>(asked, 1 << 16))) return {call.whole(k), true};
   Indices places;
   places.reserve(static_cast<size_t>(needed));
   for (const int64_t base : bases) {

@@ -92,15 +92,30 @@ std::vector<Values> while_loop(const Call& call) {
   return values_of(call, state);
 }
 
+namespace {
+
+/// Branches in the order of their operands, however the attributes are ordered.
+std::vector<ir::CompId> branches_of(const Call& call) {
+  std::vector<ir::CompId> out = ir::attr_calls(call.module(), call.instr, "branch_computations");
+  for (const char* key : {"true_computation", "false_computation"}) {
+    const auto named = ir::attr_calls(call.module(), call.instr, key);
+    out.insert(out.end(), named.begin(), named.end());
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<Values> conditional(const Call& call) {
   const Values selector = first_of(call, operand_leaves(call, 0));
-  const auto branches = static_cast<int64_t>(call.instr.calls.size());
+  const std::vector<ir::CompId> computations = branches_of(call);
+  const auto branches = static_cast<int64_t>(computations.size());
   if (branches == 0 || selector.integer.empty()) return call.fail("lacks its computations"), std::vector<Values>();
   int64_t which = selector.integer[0];
   if (selector.type == ir::Type::pred) which = which != 0 ? 0 : 1;
   if (which < 0 || which >= branches) which = branches - 1;
   const auto chosen = static_cast<size_t>(which);
-  std::vector<Values> made = values_of(call, call.in.run(call.instr.calls[chosen], {operand_leaves(call, chosen + 1)}, call.frame.round));
+  std::vector<Values> made = values_of(call, call.in.run(computations[chosen], {operand_leaves(call, chosen + 1)}, call.frame.round));
   if (unsure_at(selector, 0)) {
     for (Values& values : made) values.unsure.assign(size(values), 1);
   }
