@@ -19,7 +19,7 @@ struct Sum {
 void add_product(Sum& sum, const Values& a, size_t i, const Values& b, size_t j) {
   ++sum.terms;
   sum.unsure = sum.unsure || unsure_at(a, i) || unsure_at(b, j);
-  if (kind_of(a) == Kind::integer || kind_of(b) == Kind::integer) {
+  if (kind_of(a) == Kind::integer) {
     sum.integer = static_cast<int64_t>(static_cast<uint64_t>(sum.integer) +
                                        static_cast<uint64_t>(a.integer[i]) * static_cast<uint64_t>(b.integer[j]));
     return;
@@ -89,6 +89,21 @@ bool valid(const ir::DotDims& dims, const ir::Shape& a, const ir::Shape& b) {
   return true;
 }
 
+/// Integers that are multiplied with floats, or summed into floats, as floats.
+Batch summable(const Call& call, const Batch& values) {
+  if (kind_of(*values) != Kind::integer || kind_of(call.shape.type) == Kind::integer) {
+    if (kind_of(*values) != Kind::integer && kind_of(call.shape.type) == Kind::integer) return call.fail("sums floats into integers");
+    return values;
+  }
+  Values out = zeros(ir::Type::f64, size(*values));
+  for (size_t i = 0; i < size(out); ++i) {
+    out.re[i] = values->type == ir::Type::u64 ? static_cast<double>(static_cast<uint64_t>(values->integer[i]))
+                                              : static_cast<double>(values->integer[i]);
+  }
+  out.unsure = values->unsure;
+  return share(std::move(out));
+}
+
 /// Operand k, as a whole, or (too large for that) at the places of the results' sums.
 struct Source {
   Batch values;
@@ -99,13 +114,14 @@ Source source(const Call& call, size_t k, const Indices& bases, const Indices& i
   // A whole array costs as much as it has elements: worth it once as many were asked for, or when all results are wanted anyway.
   int64_t& asked = call.frame.asked[{call.id, -1 - static_cast<int>(k)}];
   asked += needed;
-  if (elements <= (1 << 27) && (!call.in.bounds() || elements <= std::max<int64_t>(asked, 1 << 16))) return {call.whole(k), true};
+  if (elements <= (1 << 27) && (!call.in.bounds() || elements <= std::max<int64_t>(asked, 1 << 16)))
+    return {summable(call, call.whole(k)), true};
   Indices places;
   places.reserve(static_cast<size_t>(needed));
   for (const int64_t base : bases) {
     for (const int64_t place : inner) places.push_back(base + place);
   }
-  return {call.operand(k, std::move(places)), false};
+  return {summable(call, call.operand(k, std::move(places))), false};
 }
 
 /// Step of `inner` if it is an arithmetic sequence, else 0.
@@ -283,7 +299,7 @@ Batch convolution(const Call& call) {
     return call.fail("has group counts that do not fit its operands");
   }
   if (ir::elements(in) > (1 << 28)) return call.fail("has an input that is too large for the reference");
-  const Batch x = call.whole(0), w = call.whole(1);
+  const Batch x = summable(call, call.whole(0)), w = summable(call, call.whole(1));
   Values out = zeros(call.shape.type, call.count());
   Walker walker(call.shape.dims);
   for (size_t i = 0; i < call.count() && !call.in.failed(); ++i)

@@ -54,7 +54,8 @@ std::string check_apart(const Json& record, const std::string& folder) {
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGALRM ? "slow: more than 10 s" : "crash: signal " + std::to_string(WTERMSIG(status));
+  if (WIFSIGNALED(status))
+    return WTERMSIG(status) == SIGALRM ? "slow: more than 10 s" : "crash: signal " + std::to_string(WTERMSIG(status));
   return wrong;
 }
 
