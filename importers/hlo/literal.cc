@@ -213,8 +213,8 @@ bool Parser::parse_lone_number(ir::Literal& literal, const ir::Shape& shape, Lit
   const size_t place = lexer_.at();
   if (!reader.element(literal, shape.type)) return false;
   const int64_t bytes = ir::bytes(shape);
-  fill_budget_ -= bytes;
-  if (fill_budget_ < 0) return fail(place, "one number for a large array; write its elements, or {...}");
+  counters_.fill_budget -= bytes;
+  if (counters_.fill_budget < 0) return fail(place, "one number for a large array; write its elements, or {...}");
   literal.data.resize(static_cast<size_t>(bytes));
   note(place, "lone-number", "one number for a whole array is its first element; the others are 0, as XLA reads it");
   return true;

@@ -4,32 +4,15 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "importers/hlo/lexer.h"
 #include "importers/hlo/literal.h"
+#include "importers/hlo/parts.h"
 #include "src/base/result.h"
-#include "src/ir/infer.h"
-#include "src/ir/module.h"
 #include "src/model/records.h"
 
 namespace importers::hlo {
-
-inline constexpr int kMaxDepth = 200;                      ///< of nested shapes, literals, instructions, bodies
-inline constexpr int kMaxCallDepth = 256;                  ///< of computations that call computations
-inline constexpr size_t kMaxAttributes = 1000;             ///< of one instruction, one header
-inline constexpr int64_t kMaxInferred = int64_t{1} << 18;  ///< elements of all tuple shapes that the text leaves out
-inline constexpr int64_t kMaxBytes = int64_t{1} << 62;     ///< of one array
-inline constexpr size_t kMaxText = size_t{1} << 31;        ///< offsets are 32 bits
-
-/// A note with the offset of its place; lines are counted at the end, once.
-struct PlacedNote {
-  size_t offset;
-  std::string code, text;
-};
 
 class Parser {
  public:
@@ -43,24 +26,6 @@ class Parser {
   const std::vector<PlacedNote>& notes() const { return notes_; }
 
  private:
-  /// An operand before names are known. Instr::operands holds the position in Scope::uses, or ~id of a nested instruction.
-  struct Use {
-    ir::StringId name;
-    ir::ShapeId shape;
-    uint32_t offset;
-  };
-  /// A computation being read.
-  struct Scope {
-    std::vector<ir::Instr> instrs;
-    std::vector<Use> uses;
-    int64_t root = -1;
-  };
-  /// A computation before names are known. Instr::calls holds the position in call_uses_, or ~id of a body in place.
-  struct CallUse {
-    ir::StringId name;
-    uint32_t offset;
-  };
-
   // parser.cc
   bool parse_module();
   bool parse_header();
@@ -94,10 +59,6 @@ class Parser {
   bool parse_metadata_field(ir::Origin& origin, std::string& rest);
 
   // stack_frames.cc
-  struct FramePlace {
-    ir::StringId file{};
-    int32_t line = 0, column = 0;
-  };
   bool parse_stack_frames();
   void place_origin(ir::Origin& origin) const;
 
@@ -141,7 +102,6 @@ class Parser {
   std::vector<PlacedNote> notes_;
   std::optional<base::Error> error_;
   int depth_ = 0;
-  int64_t fill_budget_ = int64_t{64} << 20;  ///< bytes of constants that the text does not spell out
   ir::CompId entry_ = -1;
   bool single_ = false;         ///< the text is one instruction: unknown operands become parameters
   bool omitted_shape_ = false;  ///< some result shape is to be inferred
@@ -152,13 +112,9 @@ class Parser {
   std::unordered_map<std::string_view, ir::ShapeId> shape_cache_;  ///< by text
   std::vector<std::pair<uint32_t, ir::InstrId>> named_;            ///< by StringId: scope number and instruction
   uint32_t scope_number_ = 0;
-  int64_t next_fresh_ = 1, next_body_ = 1;
-  int64_t made_parameters_ = 0;  ///< of a single instruction
-  int64_t inferred_elements_ = 0;
+  Counters counters_;
   std::unordered_map<std::string, bool> noted_;
   std::string value_;  ///< reused by parse_value
 };
-
-using ir::kNoShape;
 
 }  // namespace importers::hlo

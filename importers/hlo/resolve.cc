@@ -85,7 +85,7 @@ std::optional<ir::CompId> Parser::finish(Scope scope, ir::StringId name, size_t 
 
 bool Parser::name_instructions(Scope& scope) {
   ++scope_number_;
-  next_fresh_ = 1;
+  counters_.next_fresh = 1;
   for (size_t i = 0; i < scope.instrs.size(); ++i) {
     const ir::Instr& instr = scope.instrs[i];
     if (instr.name == ir::StringId::empty) continue;
@@ -111,7 +111,7 @@ void Parser::set_named(ir::StringId name, ir::InstrId id) {
 /// A name of this computation that is not taken: `base`, `base.1`, …
 ir::StringId Parser::fresh_name(std::string_view base) {
   ir::StringId id = module_.strings.intern(base);
-  while (find_named(id)) id = module_.strings.intern(fmt::format("{}.{}", base, next_fresh_++));
+  while (find_named(id)) id = module_.strings.intern(fmt::format("{}.{}", base, counters_.next_fresh++));
   return id;
 }
 
@@ -142,7 +142,7 @@ std::optional<ir::InstrId> Parser::resolve(Scope& scope, const Use& use) {
   parameter.name = use.name;
   parameter.shape = use.shape;
   parameter.offset = use.offset;
-  parameter.number = made_parameters_++;
+  parameter.number = counters_.made_parameters++;
   const auto id = static_cast<ir::InstrId>(scope.instrs.size());
   if (use.name != ir::StringId::empty) set_named(use.name, id);
   scope.instrs.push_back(std::move(parameter));
@@ -252,7 +252,7 @@ bool Parser::resolve_calls_of(ir::Instr& instr, std::unordered_map<ir::StringId,
         instr.calls[next] = ~reference;
         const std::string base = fmt::format("{}.{}", module_.text(instr.name), module_.text(attr.key));
         ir::StringId name = module_.strings.intern(base);
-        while (!by_name.emplace(name, ~reference).second) name = module_.strings.intern(fmt::format("{}.{}", base, next_body_++));
+        while (!by_name.emplace(name, ~reference).second) name = module_.strings.intern(fmt::format("{}.{}", base, counters_.next_body++));
         module_.comp(~reference).name = name;
         continue;
       }
@@ -315,8 +315,8 @@ void Parser::reorder_computations(const std::vector<int32_t>& order) {
 
 /// Tuples of tuples grow exponentially when their shapes need not be written: their number and depth are bounded.
 bool Parser::has_room_for(const ir::Shape& shape, int depth) {
-  if (!shape.elements.empty()) inferred_elements_ += static_cast<int64_t>(shape.elements.size());
-  if (depth > kMaxDepth || inferred_elements_ > kMaxInferred) return false;
+  if (!shape.elements.empty()) counters_.inferred_elements += static_cast<int64_t>(shape.elements.size());
+  if (depth > kMaxDepth || counters_.inferred_elements > kMaxInferred) return false;
   return std::ranges::all_of(shape.elements, [&](const ir::Shape& element) { return has_room_for(element, depth + 1); });
 }
 
