@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kBlockColumns = 1024;          // of D in one task
 constexpr int64_t kBlockElements = 1536 * 1024;  // sums that a task keeps in tiles between steps of K: 6 MiB of f32
-constexpr int64_t kPackedRows = 112;             // rows of A packed at a time: 112·256 f32 stay in the second-level cache
+constexpr int64_t kPackedRows = 112;             // rows of A packed at a time: 112·384 f32 stay in the second-level cache
 constexpr int64_t kStripGap = 16;                // elements between strips of A
 constexpr double kSerialTerms = 32 * 1024;       // below this many multiply-adds threads cost more than they save
 
@@ -253,15 +253,17 @@ void Packed::run_task(int64_t index, const Workspace& memory, const void* a, con
 
 void Packed::run_plane(const Task& task, const Plane& plane, const void* a, const void* b, void* d) const {
   const View to = d_.view(d, task.batch, plane.d_offset).from(task.row, task.column);
-  const int64_t steps = static_cast<int64_t>(plane.terms.size()) * ceil_div(gemm_.k, kDepth);
+  const int64_t terms = static_cast<int64_t>(plane.terms.size()), blocks = ceil_div(gemm_.k, kDepth), steps = terms * blocks;
   if (steps == 0) {  // an empty sum is 0
-    for (int64_t row = 0; row < task.rows; row += packed_rows_)
+    for (int64_t row = 0; row < task.rows; row += packed_rows_) {
       multiply_block(task, row, std::min(packed_rows_, task.rows - row), 0, Tile::first, &to);
+    }
     return;
   }
+  const int64_t even = ceil_div(gemm_.k, blocks);  // 512 terms are two steps of 256, not of 384 and 128
   for (int64_t step = 0; step < steps; ++step) {
-    const Term& term = plane.terms[static_cast<size_t>(step) % plane.terms.size()];
-    const int64_t from = step / static_cast<int64_t>(plane.terms.size()) * kDepth, depth = std::min(kDepth, gemm_.k - from);
+    const Term& term = plane.terms[static_cast<size_t>(step % terms)];
+    const int64_t from = step / terms * even, depth = std::clamp<int64_t>(gemm_.k - from, 0, even);
     pack_b(b_.view(b, task.batch, term.b_offset).from(from, task.column), task.columns, depth, task.memory);
     const View rows_of_a = a_.view(a, task.batch, term.a_offset).from(task.row, from);
     for (int64_t row = 0; row < task.rows; row += packed_rows_) {

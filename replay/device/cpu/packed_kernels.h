@@ -10,7 +10,7 @@ enum class Arithmetic : uint8_t { f32, f64, s32, s64 };
 inline constexpr int kArithmetics = 4;
 
 /// Terms of K that are summed in registers before they are added to the sum in memory: a strip of B stays in the first-level cache.
-inline constexpr int64_t kDepth = 256;
+inline constexpr int64_t kDepth = 384;
 /// Elements between two rows of A in the packed form `rows`: not a power of two, so that rows share no cache sets.
 inline constexpr int64_t kRowStride = kDepth + 16;
 /// Elements that split may read behind a line and write behind its last strip.

@@ -18,6 +18,13 @@ void multiply(int64_t depth, const void* a_block, const void* b_strip, void* til
   const T* a = static_cast<const T*>(a_block);
   const T* b = static_cast<const T*>(b_strip);
   Vector<T> sum[Rows][2] = {};
+  if (start == Tile::add) {  // the tile was left a step of K ago and has gone to a far cache
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) {
+      __builtin_prefetch(static_cast<const Vector<T>*>(tile) + 2 * i, 1);
+      __builtin_prefetch(static_cast<const Vector<T>*>(tile) + 2 * i + 1, 1);
+    }
+  }
   for (int64_t p = 0; p < depth; ++p, a += DepthStep, b += kColumns<T>) {
     const Vector<T> b0 = *reinterpret_cast<const Vector<T>*>(b), b1 = *reinterpret_cast<const Vector<T>*>(b + kLanes<T>);
 #pragma GCC unroll 16

@@ -2,6 +2,8 @@
 // primitive for the strides, or fail when it runs.
 #include "replay/device/cpu/product.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <new>
 #include <utility>
@@ -32,12 +34,13 @@ bool all(const Gemm& gemm, ir::Type type) { return gemm.a.type == type && gemm.b
 void Scratch::Free::operator()(std::byte* data) const { std::free(data); }
 
 std::vector<std::byte*> Scratch::pieces(int threads, int64_t bytes) {
-  constexpr int64_t kLine = 64;
-  const int64_t piece = (bytes / kLine + 1) * kLine, needed = threads * piece;
+  constexpr int64_t kLine = 64, kHugePage = 2 << 20;
+  const int64_t piece = (bytes / kLine + 1) * kLine, needed = (threads * piece / kHugePage + 1) * kHugePage;
   if (needed > bytes_) {
     data_.reset();
-    data_.reset(static_cast<std::byte*>(std::aligned_alloc(kLine, static_cast<size_t>(needed))));
+    data_.reset(static_cast<std::byte*>(std::aligned_alloc(kHugePage, static_cast<size_t>(needed))));
     if (data_ == nullptr) throw std::bad_alloc();
+    madvise(data_.get(), static_cast<size_t>(needed), MADV_HUGEPAGE);  // a hint: small pages only cost time
     bytes_ = needed;
   }
   std::vector<std::byte*> pieces;
