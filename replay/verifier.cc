@@ -4,12 +4,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
+
+#include "src/base/hash.h"
 
 namespace replay {
 namespace {
 
+/// More elements than the fixed sample are looked at for this long: a program of 300 steps is verified within a minute or two.
+constexpr double kSecondsPerLeaf = 0.1;
+
 const ir::Instr& instruction(const Plan& plan, const Step& step) { return plan.module->instr(step.instr.comp, step.instr.instr); }
+
+/// The buffer whose memory it is.
+BufferId owner(const Plan& plan, BufferId id) {
+  const BufferId alias = plan.buffers[static_cast<size_t>(id)].alias_of;
+  return alias >= 0 ? alias : id;
+}
+
+uint64_t hash_of(std::span<const std::byte> bytes) { return base::hash64({reinterpret_cast<const char*>(bytes.data()), bytes.size()}); }
 
 bool overwritten(const Step& step, BufferId operand) {
   return std::any_of(step.in_place.begin(), step.in_place.end(), [&](const InPlace& pair) { return pair.operand == operand; });
@@ -85,12 +98,41 @@ Verifier::Verifier(const Plan& plan, Device& device, uint64_t seed)
 
 bool Verifier::skips(const Step& step) const { return step.cls == Class::reference || verdicts_[static_cast<size_t>(step.id)].elements > 0; }
 
+void Verifier::fail(const Step& step, std::string place) {
+  Verdict& verdict = verdicts_[static_cast<size_t>(step.id)];
+  verdict.worst = INFINITY;
+  verdict.place = std::move(place);
+  if (failed_step_ < 0) failed_step_ = step.id;
+}
+
+base::Status Verifier::remember(std::span<const BufferId> buffers) {
+  for (const BufferId id : buffers) {
+    std::vector<std::byte> storage;
+    ASSIGN_OR_RETURN(const auto bytes, host_bytes(plan_, device_, id, storage));
+    hashes_[owner(plan_, id)] = hash_of(bytes);
+  }
+  return {};
+}
+
+base::Status Verifier::check_unchanged(const Step& step, std::span<const BufferId> buffers) {
+  for (const BufferId id : buffers) {
+    std::vector<std::byte> storage;
+    ASSIGN_OR_RETURN(const auto bytes, host_bytes(plan_, device_, id, storage));
+    const auto [known, first_seen] = hashes_.emplace(owner(plan_, id), hash_of(bytes));
+    if (first_seen || known->second == hash_of(bytes)) continue;
+    fail(step, fmt::format("{}: its operand {} changed since it was written; two live buffers share memory", step.name, plan_.buffers[static_cast<size_t>(id)].name));
+  }
+  return {};
+}
+
 base::Status Verifier::before(const Step& step) {
+  RETURN_IF_ERROR(check_unchanged(step, step.in));
   if (skips(step) || step.moves_state) return {};
   return operands_.load(step, OperandViews::Keep::copy_what_is_overwritten);
 }
 
 base::Status Verifier::after(const Step& step) {
+  RETURN_IF_ERROR(remember(step.out));
   if (skips(step)) return {};
   if (step.moves_state || step.cls == Class::stand_in) return judge_copies(step);
   const auto leaves = array_leaves(plan_.module->shape(instruction(plan_, step)));
@@ -109,13 +151,10 @@ base::Status Verifier::judge_copies(const Step& step) {
     ASSIGN_OR_RETURN(const auto from, host_bytes(plan_, device_, copy->from, from_storage));
     ASSIGN_OR_RETURN(const auto to, host_bytes(plan_, device_, copy->to, to_storage));
     // A source that a later copy of this step overwrites can't be compared any more; its staged value was.
-    const auto root = [&](BufferId id) { const BufferId a = plan_.buffers[static_cast<size_t>(id)].alias_of; return a >= 0 ? a : id; };
-    const bool gone = std::any_of(step.out.begin(), step.out.end(), [&](BufferId out) { return root(out) == root(copy->from); });
+    const bool gone = std::any_of(step.out.begin(), step.out.end(), [&](BufferId out) { return owner(plan_, out) == owner(plan_, copy->from); });
     verdict.elements += ir::elements(plan_.buffers[static_cast<size_t>(copy->to)].shape);
     if (gone || std::equal(from.begin(), from.end(), to.begin(), to.end())) continue;
-    verdict.worst = INFINITY;
-    verdict.place = fmt::format("{}: a copy differs from its source", step.name);
-    if (failed_step_ < 0) failed_step_ = step.id;
+    fail(step, fmt::format("{}: a copy differs from its source", step.name));
   }
   return {};
 }
@@ -128,6 +167,7 @@ base::Status Verifier::judge_leaf(const Step& step, const std::vector<int64_t>& 
   device.data = bytes.data();
   reference::JudgeOptions options;
   options.seed = seed_;
+  options.seconds = kSecondsPerLeaf;
   auto judged = reference::judge(reference_, step.instr, operands_.views(), path, device, options);
   if (!judged.ok()) return base::Error{fmt::format("verify {}: {}", step.name, judged.error().message)};
   note(step, *judged, path);

@@ -49,6 +49,10 @@ class Verifier {
   int failed_step() const { return failed_step_; }
 
  private:
+  /// What a step reads must be what was written: a value that changed in between shows two live buffers in the same memory.
+  base::Status check_unchanged(const Step& step, std::span<const BufferId> buffers);
+  base::Status remember(std::span<const BufferId> buffers);
+  void fail(const Step& step, std::string place);
   base::Status judge_copies(const Step& step);
   base::Status judge_leaf(const Step& step, const std::vector<int64_t>& path, BufferId buffer);
   void note(const Step& step, const reference::Judged& judged, const std::vector<int64_t>& path);
@@ -60,6 +64,7 @@ class Verifier {
   reference::Evaluator reference_;
   OperandViews operands_;
   std::vector<Verdict> verdicts_;
+  std::map<BufferId, uint64_t> hashes_;  ///< of a buffer's bytes when it was last written; by the buffer and its aliases' owner
   int failed_step_ = -1;
 };
 
