@@ -15,10 +15,10 @@
 namespace replay {
 
 struct DeviceOptions {
-  int threads = 0;               ///< 0: affinity mask and cgroup quota
+  int threads = 0;                 ///< 0: affinity mask and cgroup quota
   int64_t memory_limit_bytes = 0;  ///< plans that need more are refused; 0: what is free
-  std::string cpu{};             ///< cpu: the processor to compile for, as LLVM names it ("haswell"); empty: this one
-  int lanes = 0;                 ///< cpu: f32 elements of a vector register, 8 or 16; 0: what the processor has
+  std::string cpu{};               ///< cpu: the processor to compile for, as LLVM names it ("haswell"); empty: this one
+  int lanes = 0;                   ///< cpu: f32 elements of a vector register, 8 or 16; 0: what the processor has
 };
 
 class Device {
@@ -29,14 +29,19 @@ class Device {
   /// Compiles kernels, allocates buffers. The plan outlives the device's use of it. Fails before it allocates if memory does not suffice:
   /// "needs 6.9 GB, 3.1 GB free; try --computation".
   virtual base::Status prepare(const Plan& plan) = 0;
-  /// What was compiled or asked of libraries: one record per Plan::kernels entry, then one per distinct product. `kernels_of` maps steps to them.
+  /// What was compiled or asked of libraries: one record per Plan::kernels entry, then one per distinct product. `kernels_of` maps steps to
+  /// them.
   virtual std::vector<model::KernelRecord> kernels() const = 0;
   virtual std::vector<int32_t> kernels_of(StepId step) const = 0;
   virtual std::string precision_of(StepId step) const = 0;
   virtual base::Status write(BufferId buffer, std::span<const std::byte> physical) = 0;
   virtual base::Status read(BufferId buffer, std::span<std::byte> physical) = 0;
-  /// Host memory of a buffer, for devices that have it there (cpu, reference); empty otherwise. Lets inputs be made in place and verify look without a copy.
-  virtual std::span<std::byte> memory(BufferId buffer) { (void)buffer; return {}; }
+  /// Host memory of a buffer, for devices that have it there (cpu, reference); empty otherwise. Lets inputs be made in place and verify
+  /// look without a copy.
+  virtual std::span<std::byte> memory(BufferId buffer) {
+    (void)buffer;
+    return {};
+  }
   /// The device's clock; by default the host's steady clock.
   virtual int64_t clock_ns() const;
   /// False: write and read do nothing (null); results can't be verified or dumped, and inputs need not be made.
@@ -48,7 +53,10 @@ class Device {
   /// Waits; samples since the last call, on the device's clock; `pass` is filled in by the engine.
   virtual base::Result<std::vector<model::Sample>> finish() = 0;
   /// Ceilings measured now: triads and a large product. Zero where there is nothing to measure.
-  virtual base::Status measure_ceilings(model::DeviceRecord& record) { (void)record; return {}; }
+  virtual base::Status measure_ceilings(model::DeviceRecord& record) {
+    (void)record;
+    return {};
+  }
 };
 
 struct DeviceKind {

@@ -1,7 +1,7 @@
 // Passes over the tree of blocks. A device sees only leaf steps; loops and branches are decided here by reading a scalar back.
 //
-// A sample is (step, pass): the sum over the executions within that pass. Steps under 20 µs that may be run again (they overwrite nothing that
-// they read) are repeated inside their sample; steps in loops are not, their trips are executions already.
+// A sample is (step, pass): the sum over the executions within that pass. Steps under 20 µs that may be run again (they overwrite nothing
+// that they read) are repeated inside their sample; steps in loops are not, their trips are executions already.
 #include "replay/engine.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,6 @@ namespace {
 
 constexpr double kShortStep_s = 20e-6;
 constexpr int kMostExecutions = 1000;
-
 
 }  // namespace
 
@@ -115,7 +114,11 @@ struct Engine::Impl {
     for (model::Sample& sum : sums) sum = {}, sum.executions = 0;
   }
 
-  struct PassTimes { bool complete = false; model::Pass pass; double steps_s = 0, wall_s = 0, straight_s = 0; };
+  struct PassTimes {
+    bool complete = false;
+    model::Pass pass;
+    double steps_s = 0, wall_s = 0, straight_s = 0;
+  };
 
   base::Result<PassTimes> run_pass() {
     clear();
@@ -235,8 +238,8 @@ struct Engine::Impl {
   Device& device;
   EngineOptions options;
   const std::atomic<bool>& stop;
-  std::vector<int> executions;              ///< of a step within one sample
-  std::vector<model::Sample> sums;          ///< of the current pass
+  std::vector<int> executions;      ///< of a step within one sample
+  std::vector<model::Sample> sums;  ///< of the current pass
   StepEvaluator evaluator;
   std::unique_ptr<Verifier> verifier;
   std::vector<std::pair<BufferId, BufferId>> aliased;  ///< output → parameter

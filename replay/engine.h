@@ -18,9 +18,9 @@ namespace replay {
 
 struct Progress {
   enum class Stage { warm_up, verify, measure } stage = Stage::warm_up;
-  int32_t step = 0, steps = 0;   ///< within the pass
+  int32_t step = 0, steps = 0;  ///< within the pass
   int pass = 0;
-  double left_s = 0;             ///< estimate; 0: unknown
+  double left_s = 0;  ///< estimate; 0: unknown
 };
 
 class Observer {
@@ -34,23 +34,27 @@ class Observer {
 struct EngineOptions {
   int warm_up = 1;
   bool verify = false;
-  bool repeat_short = true;          ///< steps under 20 µs run several times within a sample
-  bool chain = false;                ///< feed outputs that alias parameters back instead of starting every pass from the same inputs
-  uint64_t seed = 1;                 ///< picks the elements that are verified
-  std::vector<bool> timed;           ///< by step; empty: all
+  bool repeat_short = true;  ///< steps under 20 µs run several times within a sample
+  bool chain = false;        ///< feed outputs that alias parameters back instead of starting every pass from the same inputs
+  uint64_t seed = 1;         ///< picks the elements that are verified
+  std::vector<bool> timed;   ///< by step; empty: all
 };
 
 /// How far one step's results were from the reference.
-struct Verdict { double worst = -1; int64_t elements = 0; std::string place; };
+struct Verdict {
+  double worst = -1;
+  int64_t elements = 0;
+  std::string place;
+};
 
 struct Outcome {
   model::RunStatus status = model::RunStatus::complete;
   int passes = 0;
-  std::vector<std::vector<double>> seconds;       ///< [step][pass]: one execution
-  std::vector<std::vector<double>> executions;    ///< [step][pass] per pass of the program (trips of a loop's step), repeats not counted
-  std::vector<double> pass_seconds;               ///< wall time of a pass less the repeats of short steps
-  std::vector<Verdict> verdicts;                  ///< by step; empty without verify
-  int failed_step = -1;                           ///< the first step that failed verification
+  std::vector<std::vector<double>> seconds;     ///< [step][pass]: one execution
+  std::vector<std::vector<double>> executions;  ///< [step][pass] per pass of the program (trips of a loop's step), repeats not counted
+  std::vector<double> pass_seconds;             ///< wall time of a pass less the repeats of short steps
+  std::vector<Verdict> verdicts;                ///< by step; empty without verify
+  int failed_step = -1;                         ///< the first step that failed verification
 };
 
 class Engine {

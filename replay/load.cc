@@ -73,7 +73,8 @@ base::Status load_constants(const Plan& plan, Device& device, const InputOptions
     }
     const std::string name(plan.module->name_of(instr));
     const auto given = options.recipes.constants.find(name);
-    Chosen chosen{given == options.recipes.constants.end() ? Recipe{} : given->second, "", given == options.recipes.constants.end() ? "default" : "recipe"};
+    Chosen chosen{given == options.recipes.constants.end() ? Recipe{} : given->second, "",
+                  given == options.recipes.constants.end() ? "default" : "recipe"};
     RETURN_IF_ERROR(write_generated(plan, device, constant.buffer, chosen.recipe, options.recipes.seed, name));
     settings.push_back(described(name, chosen));
   }
@@ -106,13 +107,17 @@ base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& 
     }
     settings.push_back(described(name, chosen));
   }
-  if (!unused.empty()) return base::Error{fmt::format("--input {}: names no parameter of the program; use a number (0, 0.1) or a parameter's name", *unused.begin()), base::Exit::wrong_use};
+  if (!unused.empty())
+    return base::Error{
+        fmt::format("--input {}: names no parameter of the program; use a number (0, 0.1) or a parameter's name", *unused.begin()),
+        base::Exit::wrong_use};
   RETURN_IF_ERROR(load_constants(plan, device, options, settings));
   return settings;
 }
 
 base::Status dump_outputs(const Plan& plan, Device& device, const std::string& folder) {
-  if (!device.keeps_values()) return base::Error{"--dump-outputs: this device computes no values; choose another --device", base::Exit::wrong_use};
+  if (!device.keeps_values())
+    return base::Error{"--dump-outputs: this device computes no values; choose another --device", base::Exit::wrong_use};
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return base::Error{fmt::format("{}: cannot make the folder: {}", folder, failed.message())};

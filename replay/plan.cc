@@ -1,7 +1,8 @@
 // Makes the plan of a replay. One walk over the entry turns instructions into steps; calls are inlined, loops and branches become trees.
 //
-// Values are leaves (arrays): a scope maps each instruction to the buffers of its leaves, so that tuple, get-tuple-element and bitcast cost nothing.
-// What a single instruction becomes is decided by a table of builders (plan_step.cc); where buffers lie, by live ranges (arena.cc).
+// Values are leaves (arrays): a scope maps each instruction to the buffers of its leaves, so that tuple, get-tuple-element and bitcast cost
+// nothing. What a single instruction becomes is decided by a table of builders (plan_step.cc); where buffers lie, by live ranges
+// (arena.cc).
 #include "replay/plan.h"
 
 #include <fmt/format.h>

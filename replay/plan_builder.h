@@ -56,21 +56,24 @@ class PlanBuilder {
   Plan plan_;
   StepId next_step_ = 0;
   int depth_ = 0;
-  std::unordered_map<std::string, int> kernel_by_key_;           ///< canonical text of a step → Plan::kernels
-  std::unordered_map<std::string, int> kernel_by_code_;          ///< Kernel::key → Plan::kernels
-  std::unordered_map<std::string, std::string> no_kernel_;       ///< canonical text → why there is no kernel
-  std::vector<std::pair<StepId, StepId>> loops_;                 ///< [first, last] step of every loop
-  std::vector<BufferId> kept_;                                   ///< live to the end
+  std::unordered_map<std::string, int> kernel_by_key_;      ///< canonical text of a step → Plan::kernels
+  std::unordered_map<std::string, int> kernel_by_code_;     ///< Kernel::key → Plan::kernels
+  std::unordered_map<std::string, std::string> no_kernel_;  ///< canonical text → why there is no kernel
+  std::vector<std::pair<StepId, StepId>> loops_;            ///< [first, last] step of every loop
+  std::vector<BufferId> kept_;                              ///< live to the end
 };
 
 /// Leaves [first, first + count) of element `index` of a tuple shape.
-struct LeafRange { size_t first, count; };
+struct LeafRange {
+  size_t first, count;
+};
 LeafRange leaf_range(const ir::Shape& tuple, int64_t index);
 
 /// A product's strides from physical layouts; the Error says which dimensions don't form one.
 base::Result<Gemm> plan_gemm(const ir::Shape& a, const ir::Shape& b, const ir::Shape& d, const ir::GemmConfig& config);
 
-/// Offsets for all buffers that need memory of their own; live ranges must be final. Returns the arena's size. Best fit over a free list: O(n log n).
+/// Offsets for all buffers that need memory of their own; live ranges must be final. Returns the arena's size. Best fit over a free list:
+/// O(n log n).
 int64_t place(std::vector<Buffer>& buffers);
 
 }  // namespace replay

@@ -19,7 +19,9 @@ struct Role {
   Dims dims;
 };
 
-struct Collapsed { int64_t size = 1, stride = 0; };
+struct Collapsed {
+  int64_t size = 1, stride = 0;
+};
 
 std::optional<Collapsed> collapse(const Role& role) {
   const Dims strides = ir::strides(*role.shape);
@@ -76,7 +78,8 @@ base::Result<Gemm> plan_gemm(const ir::Shape& a, const ir::Shape& b, const ir::S
   sort_pairs(a, dims.lhs_contracting, dims.rhs_contracting);
   const Dims rows = rest(a, dims.lhs_batch, dims.lhs_contracting), columns = rest(b, dims.rhs_batch, dims.rhs_contracting);
   const size_t batch = dims.lhs_batch.size();
-  if (static_cast<size_t>(d.rank()) != batch + rows.size() + columns.size()) return base::Error{"the result's rank is not batch + rows + columns"};
+  if (static_cast<size_t>(d.rank()) != batch + rows.size() + columns.size())
+    return base::Error{"the result's rank is not batch + rows + columns"};
   const auto at = static_cast<int64_t>(batch), after_rows = static_cast<int64_t>(batch + rows.size());
 
   const auto batch_a = collapse({&a, dims.lhs_batch}), batch_b = collapse({&b, dims.rhs_batch}), batch_d = collapse({&d, range(0, batch)});

@@ -1,6 +1,6 @@
-// Where buffers lie. Live ranges by one walk over the finished tree; what lives across a loop's border lives through the whole loop. Then one pass in
-// time order gives each buffer the best-fitting free range (freed ranges merge), which is O(n log n) and leaves little unused because
-// the buffers of a training step repeat a few sizes.
+// Where buffers lie. Live ranges by one walk over the finished tree; what lives across a loop's border lives through the whole loop. Then
+// one pass in time order gives each buffer the best-fitting free range (freed ranges merge), which is O(n log n) and leaves little unused
+// because the buffers of a training step repeat a few sizes.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -36,9 +36,12 @@ class Ranges {
   /// Returns the last step of the block (or `before` if it has none).
   StepId walk(const Block& block, StepId before) {
     for (const auto& item : block) {
-      if (const auto* step = std::get_if<Step>(&item)) before = walk(*step);
-      else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&item)) before = walk(**loop, before);
-      else before = walk(*std::get<std::unique_ptr<Branch>>(item), before);
+      if (const auto* step = std::get_if<Step>(&item))
+        before = walk(*step);
+      else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&item))
+        before = walk(**loop, before);
+      else
+        before = walk(*std::get<std::unique_ptr<Branch>>(item), before);
     }
     return before;
   }
@@ -175,7 +178,9 @@ bool adds_a_copy(const Step& step) {
 /// D of a product with beta takes C's memory where C is a temporary that dies there: the copy goes. Steps of the outermost block only: in a
 /// loop C may be read again by the next iteration.
 void reuse_addends(Block& block, std::vector<Buffer>& buffers) {
-  const auto root = [&](BufferId id) { return buffers[static_cast<size_t>(id)].alias_of >= 0 ? buffers[static_cast<size_t>(id)].alias_of : id; };
+  const auto root = [&](BufferId id) {
+    return buffers[static_cast<size_t>(id)].alias_of >= 0 ? buffers[static_cast<size_t>(id)].alias_of : id;
+  };
   std::vector<bool> has_alias(buffers.size(), false);
   for (const Buffer& b : buffers) {
     if (b.alias_of >= 0) has_alias[static_cast<size_t>(b.alias_of)] = true;

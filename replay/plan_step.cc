@@ -1,4 +1,5 @@
-// What one instruction becomes: a product, a copy, a stand-in, a generated kernel; failing that the reference, failing that a skip with its reason.
+// What one instruction becomes: a product, a copy, a stand-in, a generated kernel; failing that the reference, failing that a skip with its
+// reason.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,17 +15,23 @@ namespace replay {
 namespace {
 
 /// Custom calls that only annotate: the value passes through.
-constexpr std::array<std::string_view, 11> kIdentityCalls = {
-    "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "MoveToHost", "MoveToDevice",
-    "annotate_device_placement", "Pin", "Unpin", "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape"};
+constexpr std::array<std::string_view, 11> kIdentityCalls = {"Sharding",
+                                                             "SPMDFullToShardShape",
+                                                             "SPMDShardToFullShape",
+                                                             "LayoutConstraint",
+                                                             "MoveToHost",
+                                                             "MoveToDevice",
+                                                             "annotate_device_placement",
+                                                             "Pin",
+                                                             "Unpin",
+                                                             "xla.sdy.FuncResultSharding",
+                                                             "xla.sdy.GlobalToLocalShape"};
 
 bool is_identity_call(const ir::Module& module, const ir::Instr& instr) {
   if (instr.op != ir::Op::custom_call || instr.operands.size() != 1) return false;
   const std::string target = ir::attr_string(module, instr, "custom_call_target");
   return std::find(kIdentityCalls.begin(), kIdentityCalls.end(), target) != kIdentityCalls.end();
 }
-
-
 
 }  // namespace
 
@@ -106,14 +113,16 @@ void PlanBuilder::copy_leaves(Block& block, const std::string& name, ir::InstrRe
 base::Status PlanBuilder::add_step(Scope& scope, Block& block, ir::InstrId id) {
   const ir::Instr& instr = module_.instr(scope.comp, id);
   if (is_identity_call(module_, instr)) {
-    scope.leaves[static_cast<size_t>(id)] = {alias(operand_leaves(scope, instr).at(0), std::string(module_.name_of(instr)), module_.shape(instr))};
+    scope.leaves[static_cast<size_t>(id)] = {
+        alias(operand_leaves(scope, instr).at(0), std::string(module_.name_of(instr)), module_.shape(instr))};
     return {};
   }
   Step step = new_step(scope, id);
   make_outputs(step, scope, id);
   const std::string canonical = ir::canonical(module_, step.instr);
   step.key = base::hash128_hex(canonical + "\n" + options_.device_class);
-  const base::Status launched = options_.reference_only ? base::Status(base::Error{"device reference"}) : launch(step, instr, scope, canonical);
+  const base::Status launched =
+      options_.reference_only ? base::Status(base::Error{"device reference"}) : launch(step, instr, scope, canonical);
   if (!launched.ok()) fall_back(step, launched.error().message);
   block.emplace_back(std::move(step));
   return {};
@@ -132,14 +141,15 @@ base::Status PlanBuilder::launch(Step& step, const ir::Instr& instr, const Scope
   if (instr.op == ir::Op::custom_call) {
     return base::Error{fmt::format("custom call {}: not known", base::escaped(ir::attr_string(module_, instr, "custom_call_target")))};
   }
-  if (ir::info(instr.op).cls == ir::OpClass::order) return base::Error{fmt::format("{}: talks to the world outside the device", ir::text(instr.op))};
+  if (ir::info(instr.op).cls == ir::OpClass::order)
+    return base::Error{fmt::format("{}: talks to the world outside the device", ir::text(instr.op))};
   return launch_kernel(step, canonical);
 }
 
 base::Status PlanBuilder::launch_stand_in(Step& step) {
-  const bool same = step.in.size() == step.out.size() && std::equal(step.in.begin(), step.in.end(), step.out.begin(), [&](BufferId a, BufferId b) {
-    return ir::same_physical(buffer(a).shape, buffer(b).shape);
-  });
+  const bool same = step.in.size() == step.out.size() &&
+                    std::equal(step.in.begin(), step.in.end(), step.out.begin(),
+                               [&](BufferId a, BufferId b) { return ir::same_physical(buffer(a).shape, buffer(b).shape); });
   if (!same) return base::Error{"a collective that changes the shape needs its group of devices"};
   for (size_t i = 0; i < step.in.size(); ++i) step.launches.emplace_back(Copy{step.in[i], step.out[i]});
   step.cls = Class::stand_in;
@@ -150,7 +160,9 @@ base::Status PlanBuilder::launch_stand_in(Step& step) {
 base::Status PlanBuilder::launch_product(Step& step, const ir::Instr& instr, const Scope& scope) {
   ASSIGN_OR_RETURN(const ir::GemmConfig config, ir::gemm_config(module_, instr));
   if (config.epilogue != "DEFAULT") return base::Error{fmt::format("epilogue {} is not known", base::escaped(config.epilogue))};
-  const auto shape = [&](size_t operand) -> const ir::Shape& { return module_.shape(module_.instr(scope.comp, instr.operands.at(operand))); };
+  const auto shape = [&](size_t operand) -> const ir::Shape& {
+    return module_.shape(module_.instr(scope.comp, instr.operands.at(operand)));
+  };
   ASSIGN_OR_RETURN(Gemm gemm, plan_gemm(shape(0), shape(1), buffer(step.out.at(0)).shape, config));
   gemm.a.buffer = step.in.at(0);
   gemm.b.buffer = step.in.at(1);

@@ -87,7 +87,8 @@ base::Status PlanBuilder::add_parameters(Scope& scope) {
 
 base::Result<PlanBuilder::Leaves> PlanBuilder::walk(Scope& scope, Block& block) {
   if (++depth_ > kMaxDepth) {
-    return base::Error{fmt::format("{}: calls nest deeper than {}; does it call itself?", module_.text(module_.comp(scope.comp).name), kMaxDepth)};
+    return base::Error{
+        fmt::format("{}: calls nest deeper than {}; does it call itself?", module_.text(module_.comp(scope.comp).name), kMaxDepth)};
   }
   const ir::Computation& comp = module_.comp(scope.comp);
   for (const ir::InstrId id : topological(comp)) RETURN_IF_ERROR(visit(scope, block, id));
@@ -98,13 +99,22 @@ base::Result<PlanBuilder::Leaves> PlanBuilder::walk(Scope& scope, Block& block) 
 base::Status PlanBuilder::visit(Scope& scope, Block& block, ir::InstrId id) {
   const ir::Instr& instr = module_.instr(scope.comp, id);
   switch (instr.op) {
-    case ir::Op::parameter: return {};
-    case ir::Op::constant: set_constant(scope, id); return {};
-    case ir::Op::call: return add_call(scope, block, id);
-    case ir::Op::while_: return add_while(scope, block, id);
-    case ir::Op::conditional: return add_conditional(scope, block, id);
-    case ir::Op::after_all: scope.leaves[static_cast<size_t>(id)] = {-1}; return {};
-    default: break;  // every other op is an alias or a step
+    case ir::Op::parameter:
+      return {};
+    case ir::Op::constant:
+      set_constant(scope, id);
+      return {};
+    case ir::Op::call:
+      return add_call(scope, block, id);
+    case ir::Op::while_:
+      return add_while(scope, block, id);
+    case ir::Op::conditional:
+      return add_conditional(scope, block, id);
+    case ir::Op::after_all:
+      scope.leaves[static_cast<size_t>(id)] = {-1};
+      return {};
+    default:
+      break;  // every other op is an alias or a step
   }
   if (is_alias(instr.op)) {
     set_alias(scope, id);
@@ -130,11 +140,12 @@ void PlanBuilder::set_alias(Scope& scope, ir::InstrId id) {
   if (instr.op == ir::Op::get_tuple_element) {
     const ir::Shape& tuple = module_.shape(module_.instr(scope.comp, instr.operands[0]));
     const LeafRange range = leaf_range(tuple, ir::attr_int(module_, instr, "index").value_or(0));
-    own.assign(all.begin() + static_cast<std::ptrdiff_t>(range.first), all.begin() + static_cast<std::ptrdiff_t>(range.first + range.count));
+    own.assign(all.begin() + static_cast<std::ptrdiff_t>(range.first),
+               all.begin() + static_cast<std::ptrdiff_t>(range.first + range.count));
   } else if (instr.op == ir::Op::bitcast) {
     own = {alias(all[0], std::string(module_.name_of(instr)), module_.shape(instr))};
   } else {
-    own = all;  // tuple; opt-barrier, domain, copy-done, …: the same value
+    own = all;                                            // tuple; opt-barrier, domain, copy-done, …: the same value
     own.resize(ir::leaves(module_.shape(instr)).size());  // add-dependency and the like: without the trailing tokens
   }
 }

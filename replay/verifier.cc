@@ -94,9 +94,16 @@ base::Status StepEvaluator::evaluate(const Step& step) {
 }
 
 Verifier::Verifier(const Plan& plan, Device& device, uint64_t seed)
-    : plan_(plan), device_(device), seed_(seed), reference_(*plan.module, plan.rounding), operands_(plan, device), verdicts_(plan.steps.size()) {}
+    : plan_(plan),
+      device_(device),
+      seed_(seed),
+      reference_(*plan.module, plan.rounding),
+      operands_(plan, device),
+      verdicts_(plan.steps.size()) {}
 
-bool Verifier::skips(const Step& step) const { return step.cls == Class::reference || verdicts_[static_cast<size_t>(step.id)].elements > 0; }
+bool Verifier::skips(const Step& step) const {
+  return step.cls == Class::reference || verdicts_[static_cast<size_t>(step.id)].elements > 0;
+}
 
 void Verifier::fail(const Step& step, std::string place) {
   Verdict& verdict = verdicts_[static_cast<size_t>(step.id)];
@@ -120,7 +127,8 @@ base::Status Verifier::check_unchanged(const Step& step, std::span<const BufferI
     ASSIGN_OR_RETURN(const auto bytes, host_bytes(plan_, device_, id, storage));
     const auto [known, first_seen] = hashes_.emplace(owner(plan_, id), hash_of(bytes));
     if (first_seen || known->second == hash_of(bytes)) continue;
-    fail(step, fmt::format("{}: its operand {} changed since it was written; two live buffers share memory", step.name, plan_.buffers[static_cast<size_t>(id)].name));
+    fail(step, fmt::format("{}: its operand {} changed since it was written; two live buffers share memory", step.name,
+                           plan_.buffers[static_cast<size_t>(id)].name));
   }
   return {};
 }
@@ -151,7 +159,8 @@ base::Status Verifier::judge_copies(const Step& step) {
     ASSIGN_OR_RETURN(const auto from, host_bytes(plan_, device_, copy->from, from_storage));
     ASSIGN_OR_RETURN(const auto to, host_bytes(plan_, device_, copy->to, to_storage));
     // A source that a later copy of this step overwrites can't be compared any more; its staged value was.
-    const bool gone = std::any_of(step.out.begin(), step.out.end(), [&](BufferId out) { return owner(plan_, out) == owner(plan_, copy->from); });
+    const bool gone =
+        std::any_of(step.out.begin(), step.out.end(), [&](BufferId out) { return owner(plan_, out) == owner(plan_, copy->from); });
     verdict.elements += ir::elements(plan_.buffers[static_cast<size_t>(copy->to)].shape);
     if (gone || std::equal(from.begin(), from.end(), to.begin(), to.end())) continue;
     fail(step, fmt::format("{}: a copy differs from its source", step.name));
@@ -180,8 +189,9 @@ void Verifier::note(const Step& step, const reference::Judged& judged, const std
   if (!(judged.worst > verdict.worst)) return;  // NaN is reported by judge() as infinity
   verdict.worst = judged.worst;
   const std::string leaf = path.empty() ? "" : "." + ir::path_text(path);
-  verdict.place = fmt::format("{}{}[{}] is {:.9g}, the reference has {:.9g} ± {:.3g}", step.name, leaf, judged.index, judged.device, judged.reference,
-                              judged.tolerance);
+  verdict.place = !judged.why.empty() ? fmt::format("{}{}: {}", step.name, leaf, judged.why)
+                                      : fmt::format("{}{}[{}] is {:.9g}, the reference has {:.9g} ± {:.3g}", step.name, leaf, judged.index,
+                                                    judged.device, judged.reference, judged.tolerance);
   if (judged.worst > 1 && failed_step_ < 0) failed_step_ = step.id;
 }
 
@@ -195,7 +205,8 @@ std::vector<std::pair<BufferId, BufferId>> aliased_outputs(const Plan& plan) {
       const auto out = std::find_if(plan.outputs.begin(), plan.outputs.end(), [&](const PlanOutput& o) { return o.path == alias.output; });
       const auto in = std::find_if(plan.parameters.begin(), plan.parameters.end(),
                                    [&](const PlanParameter& p) { return p.number == alias.parameter && p.path == alias.input; });
-      if (out != plan.outputs.end() && in != plan.parameters.end() && out->buffer != in->buffer) pairs.emplace_back(out->buffer, in->buffer);
+      if (out != plan.outputs.end() && in != plan.parameters.end() && out->buffer != in->buffer)
+        pairs.emplace_back(out->buffer, in->buffer);
     }
   }
   return pairs;

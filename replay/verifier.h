@@ -11,7 +11,8 @@
 
 namespace replay {
 
-/// Operands of a step as views of host memory. Holds copies where the device's memory is elsewhere, or where the step overwrites an operand.
+/// Operands of a step as views of host memory. Holds copies where the device's memory is elsewhere, or where the step overwrites an
+/// operand.
 class OperandViews {
  public:
   OperandViews(const Plan& plan, Device& device) : plan_(plan), device_(device) {}

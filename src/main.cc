@@ -1,4 +1,5 @@
-// The program `profile`: hands its arguments to the command table, and is the only place that turns an Error into stderr and an exit status.
+// The program `profile`: hands its arguments to the command table, and is the only place that turns an Error into stderr and an exit
+// status.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -5,6 +5,7 @@
 
 #include "replay/device/cpu/cpu.h"
 #include "replay/device/null/null.h"
+#include "replay/device/reference/reference.h"
 
 namespace replay {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr DeviceKind kKinds[] = {
     {"cpu", "this machine: kernels through LLVM, products through oneDNN and a packed kernel", cpu::open},
     {"null", "runs nothing; a virtual clock driven by the cost model", null::open},
+    {"reference", "what HLO means, evaluated on the host: right, not representative in time", reference::open},
 };
 
 }  // namespace

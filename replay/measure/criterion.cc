@@ -31,7 +31,8 @@ class UntilStable : public Criterion {
     wall_s_ += wall_s;
     if (seconds_.size() < next_look_) return;
     stable_ = stats::relative_noise(seconds_) <= options_.noise;
-    next_look_ = seconds_.size() + seconds_.size() / 8 + 1;  // each look sorts: looking ever more rarely keeps all looks together O(n log n)
+    next_look_ =
+        seconds_.size() + seconds_.size() / 8 + 1;  // each look sorts: looking ever more rarely keeps all looks together O(n log n)
   }
   bool done() const override {
     const auto count = static_cast<int>(seconds_.size());

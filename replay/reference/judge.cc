@@ -1,4 +1,6 @@
 // Which elements are looked at, and how far each is from the reference in units of its tolerance.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -73,7 +75,23 @@ struct Scale {
   double floor, rms;
 };
 
-void judge_element(Judged& judged, const Values& reference, const Values& device, size_t i, int64_t index, const Scale& scale) {
+/// Right rounding of a small float differs from the reference only where a tie lies within the error before it: with probability ≤ 2·error/ulp.
+/// Far more differences than that are a wrong rounding, though each of them is within the tolerance.
+struct Roundings {
+  double elements = 0, differ = 0, expected = 0;
+
+  void add(ir::Type type, double reference, double device, double bound) {
+    if (!ir::is_small_float(type) || !std::isfinite(reference) || reference == 0) return;
+    const double unit = ulp(type, std::fabs(reference));
+    elements += 1;
+    differ += device != reference ? 1 : 0;
+    expected += std::min(1.0, 2 * std::max(0.0, bound - unit) / unit);
+  }
+  /// Differences in units of what is allowed: five standard deviations, one in a hundred, and three.
+  double units() const { return differ / (expected + 5 * std::sqrt(expected) + elements / 100 + 3); }
+};
+
+void judge_element(Judged& judged, Roundings& roundings, const Values& reference, const Values& device, size_t i, int64_t index, const Scale& scale) {
   ++judged.elements;
   if (unsure_at(reference, i)) {
     ++judged.unsure;
@@ -89,6 +107,7 @@ void judge_element(Judged& judged, const Values& reference, const Values& device
     if (!reference.im.empty()) off = std::hypot(off, distance(device.im[i], reference.im[i]));
     const double m = magnitude(reference, i);
     tolerance = std::max(scale.floor * std::max(std::isfinite(m) ? m : 0, scale.rms), bound_at(reference, i));
+    roundings.add(reference.type, ours, theirs, bound_at(reference, i));
   }
   const double units = off == 0 ? 0 : tolerance > 0 ? off / tolerance : INFINITY;
   if (units > judged.worst || judged.index < 0) {
@@ -98,7 +117,7 @@ void judge_element(Judged& judged, const Values& reference, const Values& device
 }
 
 /// Judges some elements and adds them to what was judged before.
-base::Status judge_some(Judged& judged, Evaluator& evaluator, ir::InstrRef instr, std::span<const View> operands,
+base::Status judge_some(Judged& judged, Roundings& roundings, Evaluator& evaluator, ir::InstrRef instr, std::span<const View> operands,
                         const std::vector<int64_t>& leaf, const Array& device, const Indices& at, Scale& scale) {
   ASSIGN_OR_RETURN(const Values reference, evaluator.elements(instr, operands, leaf, at));
   static const ir::Module none;
@@ -108,8 +127,15 @@ base::Status judge_some(Judged& judged, Evaluator& evaluator, ir::InstrRef instr
   if (size(theirs) != size(reference) || kind_of(theirs) != kind_of(reference))
     return base::Error{"reference: the device's array has another type or size"};
   if (scale.rms < 0) scale.rms = rms(reference);
-  for (size_t i = 0; i < at.size(); ++i) judge_element(judged, reference, theirs, i, at[i], scale);
+  for (size_t i = 0; i < at.size(); ++i) judge_element(judged, roundings, reference, theirs, i, at[i], scale);
   return {};
+}
+
+Judged with(Judged judged, const Roundings& roundings) {
+  if (roundings.units() <= judged.worst) return judged;
+  judged.worst = roundings.units();
+  judged.why = fmt::format("{:.0f} of {:.0f} elements are rounded differently, {:.1f} were expected", roundings.differ, roundings.elements, roundings.expected);
+  return judged;
 }
 
 }  // namespace
@@ -124,19 +150,20 @@ base::Result<Judged> judge(Evaluator& evaluator, ir::InstrRef instr, std::span<c
   array.data = device.data;
   array.strides = ir::strides(*device.shape);
   Scale scale{floor_of(device.shape->type), -1};
+  Roundings roundings;
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  RETURN_IF_ERROR(judge_some(judged, evaluator, instr, operands, leaf, array, sample(n, options), scale));
-  if (n > options.all_below || n <= kSample) return judged;
+  RETURN_IF_ERROR(judge_some(judged, roundings, evaluator, instr, operands, leaf, array, sample(n, options), scale));
+  if (n > options.all_below || n <= kSample) return with(judged, roundings);
   // All elements, in pieces, as long as there is time: a sample already says what one costs.
   const double each = seconds() / static_cast<double>(kSample);
   const auto piece = static_cast<int64_t>(std::clamp(options.seconds / std::max(each, 1e-9) / 8, 256.0, 65536.0));
   for (int64_t first = 0; first < n && seconds() < options.seconds; first += piece) {
     Indices at;
     for (int64_t i = first; i < std::min(n, first + piece); ++i) at.push_back(i);
-    RETURN_IF_ERROR(judge_some(judged, evaluator, instr, operands, leaf, array, at, scale));
+    RETURN_IF_ERROR(judge_some(judged, roundings, evaluator, instr, operands, leaf, array, at, scale));
   }
-  return judged;
+  return with(judged, roundings);
 }
 
 }  // namespace replay::reference

@@ -15,7 +15,9 @@ namespace {
 
 struct Descriptor {
   int fd;
-  ~Descriptor() { if (fd > 0) ::close(fd); }
+  ~Descriptor() {
+    if (fd > 0) ::close(fd);
+  }
 };
 
 Result<std::string> read_all(int fd, const std::string& path, size_t expected) {

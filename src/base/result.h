@@ -20,17 +20,29 @@ struct [[nodiscard]] Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor): `return value;`
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(google-explicit-constructor): `return value;`
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor): `return Error{…};`
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
-  T& operator*() & { assert(ok()); return *std::get_if<0>(&state_); }
-  const T& operator*() const& { assert(ok()); return *std::get_if<0>(&state_); }
-  T&& operator*() && { assert(ok()); return std::move(*std::get_if<0>(&state_)); }
+  T& operator*() & {
+    assert(ok());
+    return *std::get_if<0>(&state_);
+  }
+  const T& operator*() const& {
+    assert(ok());
+    return *std::get_if<0>(&state_);
+  }
+  T&& operator*() && {
+    assert(ok());
+    return std::move(*std::get_if<0>(&state_));
+  }
   T* operator->() { return &**this; }
   const T* operator->() const { return &**this; }
-  const Error& error() const { assert(!ok()); return *std::get_if<1>(&state_); }
+  const Error& error() const {
+    assert(!ok());
+    return *std::get_if<1>(&state_);
+  }
 
  private:
   std::variant<T, Error> state_;
@@ -43,7 +55,10 @@ class [[nodiscard]] Status {
   Status(Error error) : failed_(true), error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
   bool ok() const { return !failed_; }
   explicit operator bool() const { return ok(); }
-  const Error& error() const { assert(failed_); return error_; }
+  const Error& error() const {
+    assert(failed_);
+    return error_;
+  }
 
  private:
   bool failed_ = false;
@@ -55,8 +70,8 @@ class [[nodiscard]] Status {
 #define BASE_CONCAT_(a, b) a##b
 #define BASE_CONCAT(a, b) BASE_CONCAT_(a, b)
 /// `RETURN_IF_ERROR(status_or_result);`
-#define RETURN_IF_ERROR(expression)                              \
-  do {                                                           \
+#define RETURN_IF_ERROR(expression)                                           \
+  do {                                                                        \
     if (auto&& status_ = (expression); !status_.ok()) return status_.error(); \
   } while (false)
 /// `ASSIGN_OR_RETURN(auto x, f());`

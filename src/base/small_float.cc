@@ -15,10 +15,14 @@ uint32_t all_ones(const FloatFormat& f) { return sign_bit(f) - 1; }
 uint32_t nan_bits(const FloatFormat& f) {
   if (!f.has_sign) return (1u << f.exponent) - 1;
   switch (f.special) {
-    case Special::ieee: return (((1u << f.exponent) - 1) << f.mantissa) | (1u << (f.mantissa - 1));
-    case Special::finite: return all_ones(f);
-    case Special::unsigned_zero: return sign_bit(f);
-    case Special::none: return 0;
+    case Special::ieee:
+      return (((1u << f.exponent) - 1) << f.mantissa) | (1u << (f.mantissa - 1));
+    case Special::finite:
+      return all_ones(f);
+    case Special::unsigned_zero:
+      return sign_bit(f);
+    case Special::none:
+      return 0;
   }
   return 0;
 }
@@ -27,10 +31,13 @@ uint32_t nan_bits(const FloatFormat& f) {
 uint32_t max_bits(const FloatFormat& f) {
   if (!f.has_sign) return (1u << f.exponent) - 2;
   switch (f.special) {
-    case Special::ieee: return (((1u << f.exponent) - 1) << f.mantissa) - 1;
-    case Special::finite: return all_ones(f) - 1;
+    case Special::ieee:
+      return (((1u << f.exponent) - 1) << f.mantissa) - 1;
+    case Special::finite:
+      return all_ones(f) - 1;
     case Special::unsigned_zero:
-    case Special::none: return all_ones(f);
+    case Special::none:
+      return all_ones(f);
   }
   return 0;
 }
@@ -43,11 +50,11 @@ uint32_t overflow_bits(const FloatFormat& f) {
 /// Magnitude bits of a positive finite value; may run past max_bits.
 uint64_t round_magnitude(double value, const FloatFormat& f) {
   int exponent = 0;
-  std::frexp(value, &exponent);                        // value = s · 2^exponent, s in [0.5, 1)
-  int biased = exponent - 1 + f.bias;                  // of 1.m · 2^(exponent-1)
+  std::frexp(value, &exponent);        // value = s · 2^exponent, s in [0.5, 1)
+  int biased = exponent - 1 + f.bias;  // of 1.m · 2^(exponent-1)
   const int lowest = f.has_sign ? 1 : 0;
   const int shift = f.mantissa - (exponent - 1) + (biased < lowest ? biased - lowest : 0);
-  const double scaled = std::ldexp(value, shift);      // an integer of mantissa + 1 bits and a fraction
+  const double scaled = std::ldexp(value, shift);  // an integer of mantissa + 1 bits and a fraction
   const auto significand = static_cast<uint64_t>(std::nearbyint(scaled));
   if (biased < lowest) return f.has_sign ? significand : 0;  // subnormal: rounding up to the first normal carries by itself
   return (static_cast<uint64_t>(biased) << f.mantissa) + significand - (uint64_t{1} << f.mantissa);

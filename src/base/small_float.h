@@ -9,10 +9,10 @@ namespace base {
 struct FloatFormat {
   int exponent, mantissa, bias;
   enum class Special : uint8_t {
-    ieee,      ///< the largest exponent holds infinities and NaN
-    finite,    ///< "fn": no infinity; all ones is NaN; what overflows becomes NaN
+    ieee,           ///< the largest exponent holds infinities and NaN
+    finite,         ///< "fn": no infinity; all ones is NaN; what overflows becomes NaN
     unsigned_zero,  ///< "fnuz": no infinity, no -0; the pattern of -0 is NaN
-    none,      ///< neither infinity nor NaN (f4e2m1fn, f6…): what overflows saturates
+    none,           ///< neither infinity nor NaN (f4e2m1fn, f6…): what overflows saturates
   } special;
   bool has_sign = true;  ///< f8e8m0fnu has neither sign nor mantissa
   int bits() const { return int{has_sign} + exponent + mantissa; }

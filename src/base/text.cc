@@ -32,7 +32,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// Length of the UTF-8 sequence that starts at `at`, 0 if it is not valid (overlong forms and surrogates count as valid enough to print as escapes).
+/// Length of the UTF-8 sequence that starts at `at`, 0 if it is not valid (overlong forms and surrogates count as valid enough to print as
+/// escapes).
 size_t utf8_length(std::string_view bytes, size_t at) {
   const auto lead = static_cast<unsigned char>(bytes[at]);
   const size_t length = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
@@ -95,12 +96,17 @@ std::string escaped(std::string_view bytes) {
       i += sequence;
       continue;
     }
-    if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\r') out += "\\r";
-    else if (c < ' ' || c == 0x7f) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));  // char is signed: bytes ≥ 0x80 are < ' '
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c < ' ' || c == 0x7f)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));  // char is signed: bytes ≥ 0x80 are < ' '
 
-    else out += c;
+    else
+      out += c;
     ++i;
   }
   return out;
@@ -114,7 +120,10 @@ std::string human_bytes(double bytes) {
 }
 
 std::string human_seconds(double seconds) {
-  static constexpr struct { double scale; const char* unit; } kUnits[] = {{1, "s"}, {1e3, "ms"}, {1e6, "µs"}, {1e9, "ns"}};
+  static constexpr struct {
+    double scale;
+    const char* unit;
+  } kUnits[] = {{1, "s"}, {1e3, "ms"}, {1e6, "µs"}, {1e9, "ns"}};
   const double magnitude = std::fabs(seconds);
   if (magnitude >= 120) return fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
   for (const auto& [scale, unit] : kUnits) {

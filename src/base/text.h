@@ -10,7 +10,9 @@
 
 namespace base {
 
-struct Place { int64_t line = 1, column = 1; };  ///< both from 1; a column counts bytes
+struct Place {
+  int64_t line = 1, column = 1;
+};  ///< both from 1; a column counts bytes
 
 Place place_of(std::string_view text, size_t offset);
 /// "dump.hlo:12:7: expected ')', got '%x'" and below it the source line (cut around the place if long) and a caret.

@@ -9,7 +9,10 @@
 namespace cli {
 namespace {
 
-struct Part { std::string_view report, title; size_t rows; };
+struct Part {
+  std::string_view report, title;
+  size_t rows;
+};
 constexpr Part kParts[] = {
     {"coverage", "Coverage by class", 20},
     {"top", "Where the time goes", 20},
@@ -24,7 +27,8 @@ std::string total_line(const RunResult& result) {
 
 std::string status_line(const RunResult& result, const std::string& database) {
   const std::string where = fmt::format("run {} in {}", result.run, base::escaped(database));
-  if (result.status == model::RunStatus::interrupted) return fmt::format("Interrupted: {} complete passes were kept as {}\n", result.passes, where);
+  if (result.status == model::RunStatus::interrupted)
+    return fmt::format("Interrupted: {} complete passes were kept as {}\n", result.passes, where);
   if (result.status == model::RunStatus::failed) return fmt::format("Verification failed: kept as {}\n", where);
   return fmt::format("Kept as {}\n", where);
 }
@@ -36,7 +40,11 @@ base::Status print_json(const model::Reader& reader, const std::string& account,
   model::Rows run;
   run.columns = {"run", "import", "passes", "pass_seconds", "failure"};
   using Kind = model::Cell::Kind;
-  run.rows = {{{Kind::integer, result.run, 0, ""}, {Kind::text, 0, 0, account}, {Kind::integer, result.passes, 0, ""}, {Kind::real, 0, result.pass_seconds, ""}, {Kind::text, 0, 0, result.failure}}};
+  run.rows = {{{Kind::integer, result.run, 0, ""},
+               {Kind::text, 0, 0, account},
+               {Kind::integer, result.passes, 0, ""},
+               {Kind::real, 0, result.pass_seconds, ""},
+               {Kind::text, 0, 0, result.failure}}};
   rows.push_back(std::move(run));
   sections.push_back({"run", &rows.back()});
   for (const Part& part : kParts) {
@@ -45,7 +53,10 @@ base::Status print_json(const model::Reader& reader, const std::string& account,
     sections.push_back({part.report, &rows.back()});
   }
   const bool partial = result.status != model::RunStatus::complete || result.skipped_share > 0;
-  const std::string reason = result.status == model::RunStatus::interrupted ? "interrupted" : !result.failure.empty() ? result.failure : partial ? "some steps were skipped" : "";
+  const std::string reason = result.status == model::RunStatus::interrupted ? "interrupted"
+                             : !result.failure.empty()                      ? result.failure
+                             : partial                                      ? "some steps were skipped"
+                                                                            : "";
   return print_out(report::render_json(sections, partial ? "partial" : "ok", reason, 1 - result.skipped_share));
 }
 
@@ -61,8 +72,12 @@ base::Status print_answer(const std::string& database, const std::string& accoun
     ASSIGN_OR_RETURN(model::Rows rows, report::run(reader, *report::find(part.report), result.run));
     const size_t all = rows.rows.size();
     if (titled && all > part.rows) rows.rows.resize(part.rows);
-    const std::string more = rows.rows.size() < all ? fmt::format(" ({} of {}; all: profile report {} {})", part.rows, all, part.report, base::escaped(database)) : "";
-    if (titled) RETURN_IF_ERROR(print_out(fmt::format("\n{}{}{}\n{}", format == report::Format::md ? "## " : "", part.title, more, format == report::Format::md ? "\n" : "")));
+    const std::string more =
+        rows.rows.size() < all ? fmt::format(" ({} of {}; all: profile report {} {})", part.rows, all, part.report, base::escaped(database))
+                               : "";
+    if (titled)
+      RETURN_IF_ERROR(print_out(fmt::format("\n{}{}{}\n{}", format == report::Format::md ? "## " : "", part.title, more,
+                                            format == report::Format::md ? "\n" : "")));
     RETURN_IF_ERROR(print_out(report::render(rows, format, style_of_stdout())));
     if (!titled) RETURN_IF_ERROR(print_out("\n"));
   }

@@ -1,8 +1,8 @@
 // The table of commands and what is common to all: parsing, help, version, suggestions.
 #include "src/cli/command.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +14,8 @@ namespace cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"replay", "import programs, re-execute every kernel, time it, print where the time goes (also: profile --replay FILE…)", define_replay},
+    {"replay", "import programs, re-execute every kernel, time it, print where the time goes (also: profile --replay FILE…)",
+     define_replay},
     {"import", "import programs into a database without running them", define_import},
     {"report", "print a report of a database; without a name, list the reports", define_report},
     {"query", "answer an SQL query (read-only)", define_query},
@@ -29,7 +30,8 @@ constexpr std::string_view kFooter =
 /// `profile --replay FILE…` is the verb `replay`, wherever the flag stands.
 void spell_replay_as_verb(std::vector<std::string>& arguments) {
   const auto flag = std::find(arguments.begin(), arguments.end(), "--replay");
-  const bool has_verb = !arguments.empty() && std::any_of(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return c.name == arguments[0]; });
+  const bool has_verb = !arguments.empty() &&
+                        std::any_of(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return c.name == arguments[0]; });
   if (flag == arguments.end() || has_verb) return;
   arguments.erase(flag);
   arguments.insert(arguments.begin(), "replay");

@@ -1,6 +1,6 @@
 // profile import FILE… [-o DB]
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -11,13 +11,18 @@
 namespace cli {
 
 Action define_import(CLI::App& app) {
-  struct Options { std::vector<std::string> files; std::string database = "profile.db"; bool fresh = false; };
+  struct Options {
+    std::vector<std::string> files;
+    std::string database = "profile.db";
+    bool fresh = false;
+  };
   auto options = std::make_shared<Options>();
   app.add_option("FILE", options->files, "program dumps; - is stdin")->required();
   app.add_option("-o,--output", options->database, "database; it is appended to")->capture_default_str();
   app.add_flag("-f,--fresh", options->fresh, "replace an existing database");
   return [options]() -> base::Result<base::Exit> {
-    ASSIGN_OR_RETURN(model::Store store, model::Store::open(options->database, options->fresh ? model::OpenMode::fresh : model::OpenMode::append));
+    ASSIGN_OR_RETURN(model::Store store,
+                     model::Store::open(options->database, options->fresh ? model::OpenMode::fresh : model::OpenMode::append));
     for (const std::string& path : options->files) {
       ASSIGN_OR_RETURN(const ImportedFile file, import_file(store, path));
       RETURN_IF_ERROR(print_out(import_account(file.imported) + (file.ids.existed ? " (already in the database)\n" : "\n")));

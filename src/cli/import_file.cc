@@ -38,8 +38,9 @@ std::string import_account(const model::Imported& imported) {
   size_t computations = 0;
   for (const ir::Module& module : imported.modules) computations += module.computations.size();
   const model::Source& source = imported.source;
-  std::string text = fmt::format("{}: {}, {} module{}, {} computations; {} instructions read, {} kept, {} dropped", base::escaped(source.path), source.format,
-                                 imported.modules.size(), imported.modules.size() == 1 ? "" : "s", computations, source.read, source.kept, source.dropped);
+  std::string text = fmt::format("{}: {}, {} module{}, {} computations; {} instructions read, {} kept, {} dropped",
+                                 base::escaped(source.path), source.format, imported.modules.size(),
+                                 imported.modules.size() == 1 ? "" : "s", computations, source.read, source.kept, source.dropped);
   std::map<std::string, int> counts;
   for (const model::Note& note : imported.notes) ++counts[note.code];
   const char* separator = "; notes: ";

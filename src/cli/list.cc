@@ -13,7 +13,10 @@ constexpr std::string_view kSources = "SELECT id AS source, path, format, bytes,
 }  // namespace
 
 Action define_list(CLI::App& app) {
-  struct Options { std::string database = "profile.db"; OutputOptions output; };
+  struct Options {
+    std::string database = "profile.db";
+    OutputOptions output;
+  };
   auto options = std::make_shared<Options>();
   app.add_option("DB", options->database, "database")->capture_default_str();
   options->output.define(app);

@@ -1,10 +1,10 @@
 // Output of results: terminal width, colour and pipes.
 #include "src/cli/output.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstdio>
@@ -14,7 +14,9 @@
 namespace cli {
 
 void OutputOptions::define(CLI::App& app) {
-  app.add_option("--format", format, "table, json, jsonl, csv or md")->check(CLI::IsMember({"table", "json", "jsonl", "csv", "md"}))->capture_default_str();
+  app.add_option("--format", format, "table, json, jsonl, csv or md")
+      ->check(CLI::IsMember({"table", "json", "jsonl", "csv", "md"}))
+      ->capture_default_str();
 }
 
 report::Style style_of_stdout() {

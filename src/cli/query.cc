@@ -8,7 +8,10 @@
 namespace cli {
 
 Action define_query(CLI::App& app) {
-  struct Options { std::string database, sql; OutputOptions output; };
+  struct Options {
+    std::string database, sql;
+    OutputOptions output;
+  };
   auto options = std::make_shared<Options>();
   app.add_option("DB", options->database, "database")->required();
   app.add_option("SQL", options->sql, "query; profile schema shows tables and views")->required();

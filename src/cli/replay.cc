@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "src/base/text.h"
 #include "importers/importer.h"
+#include "src/base/text.h"
 #include "src/cli/answer.h"
 #include "src/cli/command.h"
 #include "src/cli/import_file.h"
@@ -39,7 +39,9 @@ base::Status load_database(const std::string& path, Programs& programs) {
     model::Cell parameter;
     parameter.kind = model::Cell::Kind::integer;
     parameter.integer = id;
-    ASSIGN_OR_RETURN(const model::Rows first, reader.query("SELECT min(i.id) FROM instruction i JOIN computation c ON c.id = i.computation WHERE c.module = ?1 GROUP BY c.id ORDER BY c.id", {{parameter}}));
+    ASSIGN_OR_RETURN(const model::Rows first, reader.query("SELECT min(i.id) FROM instruction i JOIN computation c ON c.id = i.computation "
+                                                           "WHERE c.module = ?1 GROUP BY c.id ORDER BY c.id",
+                                                           {{parameter}}));
     Subject subject;
     subject.row = id;
     for (const auto& computation : first.rows) subject.first_instruction.push_back(computation[0].integer);
@@ -56,7 +58,8 @@ base::Status load_file(model::Store& store, const std::string& path, const Repla
   ASSIGN_OR_RETURN(ImportedFile file, import_file(store, path));
   programs.account = import_account(file.imported);
   if (options.verbose) {
-    for (const model::Note& note : file.imported.notes) programs.account += fmt::format("\n  {}:{}: {}: {}", note.line, note.column, note.code, base::escaped(note.text));
+    for (const model::Note& note : file.imported.notes)
+      programs.account += fmt::format("\n  {}:{}: {}: {}", note.line, note.column, note.code, base::escaped(note.text));
   }
   for (size_t m = 0; m < file.imported.modules.size(); ++m) {
     programs.modules.push_back(std::move(file.imported.modules[m]));
@@ -76,7 +79,9 @@ base::Status select_module(const std::string& name, Programs& programs) {
   std::erase_if(programs.subjects, [&](const Subject& s) { return s.module->text(s.module->name) != name; });
   if (!programs.subjects.empty()) return {};
   const std::string_view near = base::nearest(name, names);
-  return base::Error{fmt::format("no module '{}'{}", base::escaped(name), near.empty() ? "; profile list shows them" : fmt::format("; did you mean '{}'?", near)), base::Exit::wrong_use};
+  return base::Error{fmt::format("no module '{}'{}", base::escaped(name),
+                                 near.empty() ? "; profile list shows them" : fmt::format("; did you mean '{}'?", near)),
+                     base::Exit::wrong_use};
 }
 
 base::Exit worst(base::Exit a, base::Exit b) {

@@ -1,25 +1,32 @@
 // Options of `profile replay`: spelling, defaults, and what the store keeps of them.
 #include "src/cli/replay_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "src/base/file.h"
 
 namespace cli {
 
 void ReplayOptions::define(CLI::App& app) {
-  app.add_option("FILE", files, "program dumps (- is stdin; FILE=RECIPE gives one a recipe of its own), or a database of imported programs")->required();
+  app.add_option("FILE", files, "program dumps (- is stdin; FILE=RECIPE gives one a recipe of its own), or a database of imported programs")
+      ->required();
   app.add_option("-o,--output", database, "database; it is appended to")->capture_default_str();
   app.add_flag("-f,--fresh", fresh, "replace an existing database");
-  app.add_option("--device", device, "cpu, null (virtual clock), reference, auto")->check(CLI::IsMember({"cpu", "null", "reference", "auto"}))->capture_default_str();
+  app.add_option("--device", device, "cpu, null (virtual clock), reference, auto")
+      ->check(CLI::IsMember({"cpu", "null", "reference", "auto"}))
+      ->capture_default_str();
   app.add_option("--threads", threads, "threads; 0: affinity mask and cgroup quota")->check(CLI::Range(0, 1024))->capture_default_str();
-  app.add_option("--rounding", rounding, "border: small floats are rounded where a fusion ends; each: after every instruction (default: border on cpu)")
+  app.add_option("--rounding", rounding,
+                 "border: small floats are rounded where a fusion ends; each: after every instruction (default: border on cpu)")
       ->check(CLI::IsMember({"border", "each"}));
-  app.add_option("--repeats", repeats, "exactly this many passes; 0: until the median is stable or the budget is spent")->check(CLI::Range(0, 1000000))->capture_default_str();
+  app.add_option("--repeats", repeats, "exactly this many passes; 0: until the median is stable or the budget is spent")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
   app.add_option("--warmup", warm_up, "passes before the measured ones")->check(CLI::Range(0, 1000))->capture_default_str();
   app.add_option("--budget", budget_s, "seconds for the measured passes")->check(CLI::Range(0.0, 1e6))->capture_default_str();
-  app.add_option("--chain", chain, "this many passes, each fed with the outputs of the one before that alias parameters")->check(CLI::Range(0, 1000000));
+  app.add_option("--chain", chain, "this many passes, each fed with the outputs of the one before that alias parameters")
+      ->check(CLI::Range(0, 1000000));
   app.add_flag("--verify", verify, "compare every step's results with the reference; exit 1 names the step that differs");
   app.add_option("--computation", computation, "replay this computation alone, its parameters as inputs");
   app.add_option("--instruction", instruction, "replay this instruction alone, its operands as inputs");
@@ -30,7 +37,9 @@ void ReplayOptions::define(CLI::App& app) {
   app.add_option("--inputs", recipe, "recipe file (JSON): how each parameter is filled");
   app.add_option("--input", inputs, "NAME=FILE.npy: a captured array for one parameter");
   app.add_option("--dump-outputs", dump_folder, "write outputs.json and one .npy for each output into this folder");
-  app.add_option("--max-loss", max_loss_percent, "exit 5 if more than this share of the steps is skipped, in percent")->check(CLI::Range(0.0, 100.0))->capture_default_str();
+  app.add_option("--max-loss", max_loss_percent, "exit 5 if more than this share of the steps is skipped, in percent")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
   app.add_flag("-q,--quiet", quiet, "no progress");
   app.add_flag("-v,--verbose", verbose, "every note of the import");
   output.define(app);
@@ -75,7 +84,8 @@ std::vector<model::Setting> ReplayOptions::settings() const {
           {"instruction", instruction},
           {"steps", steps},
           {"recipe", recipe},
-          {"criterion", chain > 0 || repeats > 0 ? "fixed number of passes" : "median within 0.5 % and at least 10 passes, or the budget; at least 3"},
+          {"criterion",
+           chain > 0 || repeats > 0 ? "fixed number of passes" : "median within 0.5 % and at least 10 passes, or the budget; at least 3"},
           {"cache", "as the program leaves it; steps under 20 us run repeatedly: warm"},
           {"timer", "clock_gettime(CLOCK_MONOTONIC)"}};
 }

@@ -20,17 +20,17 @@ class Option;
 namespace cli {
 
 struct ReplayOptions {
-  std::vector<std::string> files;       ///< programs, FILE=RECIPE, or databases
+  std::vector<std::string> files;  ///< programs, FILE=RECIPE, or databases
   std::string database = "profile.db";
   bool fresh = false;
   std::string device = "auto";
-  std::string rounding;                 ///< "": border on cpu, each elsewhere
+  std::string rounding;  ///< "": border on cpu, each elsewhere
   uint64_t seed = 1;
   int repeats = 0, warm_up = 1, threads = 0, chain = 0;
   double budget_s = 30, max_loss_percent = 100;
   bool verify = false, list_steps = false, quiet = false, verbose = false;
   std::string computation, instruction, module, steps, recipe, dump_folder;
-  std::vector<std::string> inputs;      ///< NAME=FILE.npy
+  std::vector<std::string> inputs;  ///< NAME=FILE.npy
   OutputOptions output;
   CLI::Option* seed_option = nullptr;
 

@@ -1,4 +1,5 @@
-// The way of one module through plan, device and store. The run's row is committed before anything slow starts; passes are committed as they end.
+// The way of one module through plan, device and store. The run's row is committed before anything slow starts; passes are committed as
+// they end.
 #include "src/cli/replay_run.h"
 
 #include <fmt/format.h>
@@ -40,7 +41,8 @@ class Recorder : public replay::Observer {
 base::Error no_such(const ir::Module& module, std::string_view what, const std::string& name, std::span<const std::string_view> names) {
   const std::string_view near = base::nearest(name, names);
   const std::string hint = near.empty() ? "profile replay --list-steps shows the steps" : fmt::format("did you mean '{}'?", near);
-  return {fmt::format("{}: no {} '{}'; {}", base::escaped(module.text(module.name)), what, base::escaped(name), hint), base::Exit::wrong_use};
+  return {fmt::format("{}: no {} '{}'; {}", base::escaped(module.text(module.name)), what, base::escaped(name), hint),
+          base::Exit::wrong_use};
 }
 
 std::string without_percent(const std::string& name) { return name.starts_with("%") ? name.substr(1) : name; }
@@ -97,7 +99,8 @@ base::Result<std::vector<bool>> timed_steps(const replay::Plan& plan, const std:
   } catch (const std::regex_error& error) {
     return base::Error{fmt::format("--steps {}: {}", base::escaped(pattern), error.what()), base::Exit::wrong_use};
   }
-  if (std::find(timed.begin(), timed.end(), true) == timed.end()) return base::Error{fmt::format("--steps {}: matches no step; see --list-steps", base::escaped(pattern)), base::Exit::wrong_use};
+  if (std::find(timed.begin(), timed.end(), true) == timed.end())
+    return base::Error{fmt::format("--steps {}: matches no step; see --list-steps", base::escaped(pattern)), base::Exit::wrong_use};
   return timed;
 }
 
@@ -111,7 +114,8 @@ std::unique_ptr<measure::Criterion> criterion_for(const ReplayOptions& options) 
 
 double skipped_share(const replay::Plan& plan) {
   if (plan.steps.empty()) return 0;
-  const auto skipped = std::count_if(plan.steps.begin(), plan.steps.end(), [](const replay::Step* s) { return s->cls == replay::Class::skip; });
+  const auto skipped =
+      std::count_if(plan.steps.begin(), plan.steps.end(), [](const replay::Step* s) { return s->cls == replay::Class::skip; });
   return static_cast<double>(skipped) / static_cast<double>(plan.steps.size());
 }
 
@@ -148,7 +152,8 @@ class Session {
     record_.module = subject_.row;
     record_.device = device_->describe();
     record_.options = options_.settings();
-    record_.started_unix_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    record_.started_unix_ns =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
     ASSIGN_OR_RETURN(result_.run, store_.begin(record_));
     return {};
   }
@@ -168,7 +173,8 @@ class Session {
     warn_of_skips(*plan_, line_);
     result_.skipped_share = skipped_share(*plan_);
     ASSIGN_OR_RETURN(timed_, timed_steps(*plan_, options_.steps));
-    if (options_.verify && !device_->keeps_values()) return base::Error{"--verify: this device computes no values; choose another --device", base::Exit::wrong_use};
+    if (options_.verify && !device_->keeps_values())
+      return base::Error{"--verify: this device computes no values; choose another --device", base::Exit::wrong_use};
     const auto compiling = Clock::now();
     RETURN_IF_ERROR(device_->prepare(*plan_));
     record_.compile_ns = since_ns(compiling);
@@ -250,7 +256,8 @@ base::Status list_steps(const Subject& subject, const ReplayOptions& options) {
     model::Cell id;
     id.kind = model::Cell::Kind::integer;
     id.integer = step->id;
-    rows.rows.push_back({id, text(step->name), text(ir::text(instr.op)), text(replay::text(step->cls)), text(ir::print(module.shape(instr))), text(step->why)});
+    rows.rows.push_back({id, text(step->name), text(ir::text(instr.op)), text(replay::text(step->cls)),
+                         text(ir::print(module.shape(instr))), text(step->why)});
   }
   return print_rows(rows, options.output);
 }

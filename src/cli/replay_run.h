@@ -13,9 +13,9 @@ namespace cli {
 
 /// The module to run, and where its instructions stand in the store: rows by computation and instruction of the module as imported.
 struct Subject {
-  const ir::Module* module = nullptr;             ///< as imported
-  int64_t row = 0;                                ///< of table module
-  std::vector<int64_t> first_instruction;         ///< by computation
+  const ir::Module* module = nullptr;      ///< as imported
+  int64_t row = 0;                         ///< of table module
+  std::vector<int64_t> first_instruction;  ///< by computation
   std::string recipe_file;
 };
 
@@ -23,9 +23,9 @@ struct RunResult {
   int64_t run = 0;
   model::RunStatus status = model::RunStatus::complete;
   int passes = 0;
-  double pass_seconds = 0;                        ///< median wall time of a pass, repeats of short steps taken out
-  double skipped_share = 0;                       ///< of the steps
-  std::string failure;                            ///< verification: the step and the numbers; "" if none
+  double pass_seconds = 0;   ///< median wall time of a pass, repeats of short steps taken out
+  double skipped_share = 0;  ///< of the steps
+  std::string failure;       ///< verification: the step and the numbers; "" if none
 };
 
 base::Result<RunResult> replay_module(const Subject& subject, const ReplayOptions& options, model::Store& store, ProgressLine& progress);

@@ -1,6 +1,6 @@
 // profile report [NAME] [DB]
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -14,7 +14,12 @@ namespace {
 model::Rows report_list() {
   model::Rows rows;
   rows.columns = {"report", "about"};
-  const auto text = [](std::string_view value) { model::Cell cell; cell.kind = model::Cell::Kind::text; cell.text = value; return cell; };
+  const auto text = [](std::string_view value) {
+    model::Cell cell;
+    cell.kind = model::Cell::Kind::text;
+    cell.text = value;
+    return cell;
+  };
   for (const report::Report& r : report::reports()) rows.rows.push_back({text(r.name), text(r.about)});
   return rows;
 }
@@ -30,7 +35,11 @@ base::Error no_report(const std::string& name) {
 }  // namespace
 
 Action define_report(CLI::App& app) {
-  struct Options { std::string name, database = "profile.db"; int64_t run = 0; OutputOptions output; };
+  struct Options {
+    std::string name, database = "profile.db";
+    int64_t run = 0;
+    OutputOptions output;
+  };
   auto options = std::make_shared<Options>();
   app.add_option("NAME", options->name, "report; without it the reports are listed");
   app.add_option("DB", options->database, "database")->capture_default_str();

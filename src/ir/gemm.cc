@@ -54,6 +54,11 @@ bool is_gemm_call(const Module& module, const Instr& instr) {
 }
 
 base::Result<GemmConfig> gemm_config(const Module& module, const Instr& instr) {
+  if (instr.op == Op::dot) {
+    GemmConfig plain;
+    plain.dims = attr_dot_dims(module, instr);
+    return plain;
+  }
   const json parsed = json::parse(attr_string(module, instr, "backend_config"), nullptr, false);
   const auto fail = [&](std::string_view why) {
     return base::Error{fmt::format("backend_config of '{}': {}", module.name_of(instr), why)};

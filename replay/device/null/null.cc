@@ -79,6 +79,8 @@ class NullDevice : public Device {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Device>> open(const DeviceOptions& options) { return std::unique_ptr<Device>(std::make_unique<NullDevice>(options)); }
+base::Result<std::unique_ptr<Device>> open(const DeviceOptions& options) {
+  return std::unique_ptr<Device>(std::make_unique<NullDevice>(options));
+}
 
 }  // namespace replay::null

@@ -1,4 +1,5 @@
-// The null device: runs nothing, keeps no values, and has a virtual clock driven by a roofline. Exact numbers for tests of replay, reports and viewer.
+// The null device: runs nothing, keeps no values, and has a virtual clock driven by a roofline. Exact numbers for tests of replay, reports
+// and viewer.
 #pragma once
 
 #include "replay/device.h"

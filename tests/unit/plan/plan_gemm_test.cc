@@ -43,7 +43,8 @@ TEST(PlanGemm, TransposedByLayoutAndByDims) {
 }
 
 TEST(PlanGemm, BatchDimensionsCollapse) {
-  const auto gemm = plan_gemm(shape({2, 3, 5, 7}, {3, 2, 1, 0}), shape({2, 3, 7, 4}, {3, 2, 1, 0}), shape({2, 3, 5, 4}, {3, 2, 1, 0}), config({0, 1}, {3}, {0, 1}, {2}));
+  const auto gemm = plan_gemm(shape({2, 3, 5, 7}, {3, 2, 1, 0}), shape({2, 3, 7, 4}, {3, 2, 1, 0}), shape({2, 3, 5, 4}, {3, 2, 1, 0}),
+                              config({0, 1}, {3}, {0, 1}, {2}));
   ASSERT_TRUE(gemm.ok());
   EXPECT_EQ(gemm->batch, 6);
   EXPECT_EQ(gemm->a.batch_stride, 35);
@@ -52,7 +53,8 @@ TEST(PlanGemm, BatchDimensionsCollapse) {
 }
 
 TEST(PlanGemm, SeveralContractingDimensionsInAnyOrder) {
-  const auto gemm = plan_gemm(shape({5, 2, 7}, {2, 1, 0}), shape({2, 7, 3}, {2, 1, 0}), shape({5, 3}, {1, 0}), config({}, {2, 1}, {}, {1, 0}));
+  const auto gemm =
+      plan_gemm(shape({5, 2, 7}, {2, 1, 0}), shape({2, 7, 3}, {2, 1, 0}), shape({5, 3}, {1, 0}), config({}, {2, 1}, {}, {1, 0}));
   ASSERT_TRUE(gemm.ok()) << gemm.error().message;
   EXPECT_EQ(gemm->k, 14);
   EXPECT_EQ(gemm->a.column_stride, 1);
