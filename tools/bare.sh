@@ -62,6 +62,7 @@ fi
   if [[ $security ]]; then echo "deb $security $suite-security main"; fi
 } >"$target/etc/apt/sources.list"
 apt-config dump Acquire | grep -v '^Acquire::IndexTargets' >"$target/etc/apt/apt.conf.d/90host"
+echo force-unsafe-io >"$target/etc/dpkg/dpkg.cfg.d/throwaway"  # no fsync for a root that is thrown away
 for file in resolv.conf hosts; do cat "/etc/$file" >"$target/etc/$file"; done
 
 mkdir -p "$target$checkout"
