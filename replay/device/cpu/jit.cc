@@ -74,7 +74,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// Runs what enters LLVM; what LLVM would die of becomes the Error of this call.
+/// Runs what enters LLVM; what LLVM would die of becomes the Error of this call (and the few strings that LLVM held then are lost).
 template <typename Function>
 auto guarded(Function function) -> decltype(function()) {
   try {
