@@ -59,7 +59,7 @@ struct Reduced {
 Reduced reduce_ln2(F x) {
   const F n{x.g, x.g->unary(Code::rint, (x * 1.44269504).id)};
   const F r = fma(n, -1.42860682e-6, fma(n, -0.693145751953125, x));
-  return {r, {x.g, x.g->cast(Code::fptosi, Reg::i32, n.id)}};
+  return {r, {x.g, x.g->cast(Code::toint, Reg::i32, n.id)}};
 }
 /// e^r - 1 for |r| ≤ ln2 / 2.
 F exp_minus_one(F r) {

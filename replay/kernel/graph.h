@@ -54,8 +54,9 @@ enum class Code : uint8_t {
   trunc,
   sitofp,
   uitofp,
-  fptosi,
+  fptosi,  ///< saturates; NaN gives 0
   fptoui,
+  toint,   ///< of a value that fits
   fpext,
   fptrunc,
   bitcast,
