@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::string_view kRegs[] = {"i1", "i8", "i16", "i32", "i64", "f16", "f32", "f64"};
 constexpr int kRegBytes[] = {1, 1, 2, 4, 8, 2, 4, 8};
-constexpr std::string_view kCodes[] = {"constant", "load",   "index",   "parameter", "result",  "add",   "sub",   "mul",    "sdiv",
-                                       "udiv",     "srem",   "urem",    "fdiv",      "frem",    "and",   "or",    "xor",    "shl",
-                                       "lshr",     "ashr",   "compare", "select",    "sext",    "zext",  "trunc", "sitofp", "uitofp",
-                                       "fptosi",   "fptoui", "toint", "fpext",   "fptrunc",   "bitcast", "fma",   "sqrt",  "floor",  "ceil",
-                                       "rint",     "round",  "fabs",    "copysign",  "fneg",    "ctpop", "ctlz",  "call"};
+constexpr std::string_view kCodes[] = {"constant", "load",   "index",   "parameter", "result",   "add",     "sub",   "mul",    "sdiv",
+                                       "udiv",     "srem",   "urem",    "fdiv",      "frem",     "and",     "or",    "xor",    "shl",
+                                       "lshr",     "ashr",   "compare", "select",    "sext",     "zext",    "trunc", "sitofp", "uitofp",
+                                       "fptosi",   "fptoui", "toint",   "fpext",     "fptrunc",  "bitcast", "fma",   "sqrt",   "floor",
+                                       "ceil",     "rint",   "round",   "fabs",      "copysign", "fneg",    "ctpop", "ctlz",   "call"};
 constexpr std::string_view kPredicates[] = {"eq",  "ne",  "slt", "sle", "sgt", "sge", "ult", "ule", "ugt",
                                             "uge", "oeq", "une", "olt", "ole", "ogt", "oge", "uno"};
 constexpr std::string_view kFunctions[] = {"sin",   "cos",  "tan", "sinh", "cosh",  "asin",  "acos", "atan", "asinh", "acosh",

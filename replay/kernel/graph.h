@@ -56,7 +56,7 @@ enum class Code : uint8_t {
   uitofp,
   fptosi,  ///< saturates; NaN gives 0
   fptoui,
-  toint,   ///< of a value that fits
+  toint,  ///< of a value that fits
   fpext,
   fptrunc,
   bitcast,

@@ -47,9 +47,9 @@ constexpr OpRow kOps[] = {
     {Code::srem, "srem", ""},   {Code::urem, "urem", ""},   {Code::fdiv, "", "fdiv"},   {Code::frem, "", "frem"}, {Code::and_, "and", ""},
     {Code::or_, "or", ""},      {Code::xor_, "xor", ""},    {Code::shl, "shl", ""},     {Code::lshr, "lshr", ""}, {Code::ashr, "ashr", ""},
 };
-constexpr std::pair<Code, std::string_view> kCasts[] = {{Code::sext, "sext"},       {Code::zext, "zext"},      {Code::trunc, "trunc"},
-                                                        {Code::sitofp, "sitofp"},   {Code::uitofp, "uitofp"}, {Code::toint, "fptosi"},  {Code::fpext, "fpext"},
-                                                        {Code::fptrunc, "fptrunc"}, {Code::bitcast, "bitcast"}};
+constexpr std::pair<Code, std::string_view> kCasts[] = {{Code::sext, "sext"},     {Code::zext, "zext"},       {Code::trunc, "trunc"},
+                                                        {Code::sitofp, "sitofp"}, {Code::uitofp, "uitofp"},   {Code::toint, "fptosi"},
+                                                        {Code::fpext, "fpext"},   {Code::fptrunc, "fptrunc"}, {Code::bitcast, "bitcast"}};
 constexpr std::pair<Code, std::string_view> kIntrinsics[] = {
     {Code::fma, "fma"},     {Code::sqrt, "sqrt"}, {Code::floor, "floor"},       {Code::ceil, "ceil"},   {Code::rint, "rint"},
     {Code::round, "round"}, {Code::fabs, "fabs"}, {Code::copysign, "copysign"}, {Code::ctpop, "ctpop"}, {Code::ctlz, "ctlz"}};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "replay/kernel/tile.h"
 #include "replay/kernel/write.h"
 
 namespace kernel {
@@ -19,6 +20,15 @@ constexpr int64_t kReductionBlock = 16384;
 
 int interleave(size_t nodes) { return nodes <= 40 ? 4 : nodes <= 160 ? 2 : 1; }
 
+/// Removes a loop from the list; one of extent 1 if it is not there.
+Loop taken(std::vector<Loop>& loops, TermId variable) {
+  const auto at = std::ranges::find(loops, variable, &Loop::variable);
+  if (at == loops.end()) return {-1, 1};
+  const Loop loop = *at;
+  loops.erase(at);
+  return loop;
+}
+
 class Scheduler {
  public:
   Scheduler(Lowered& lowered, const Target& target) : lowered_(lowered), graph_(lowered.graph), target_(target) {}
@@ -27,6 +37,8 @@ class Scheduler {
  private:
   void nest(const Nest& nest);
   void map(const Nest& nest);
+  void turned_map(const Stage& stage, const Footprint& print, std::vector<Loop> loops, const std::vector<TermId>& gone, TermId across,
+                  const Turned& turned);
   void rows(const Nest& nest);
   void columns(const Nest& nest, TermId across);
   void serial(const Nest& nest);
@@ -92,11 +104,10 @@ void Scheduler::map(const Nest& nest) {
   Footprint stores = footprint(graph_, {}, stage.stores);
   std::erase_if(stores.accesses, [](const Access& a) { return !a.store; });
   const TermId across = contiguous_loop(graph_, stores, loops);
-  Loop inner{-1, 1};
-  for (const Loop& l : loops)
-    if (l.variable == across) inner = l;
-  std::erase_if(loops, [&](const Loop& l) { return l.variable == across; });
   sort_by_stride(stores, graph_, loops);
+  const Turned turned = loads_to_turn(graph_, print, loops, across);
+  if (!turned.loads.empty()) return turned_map(stage, print, loops, gone, across, turned);
+  const Loop inner = taken(loops, across);
 
   Scheduled part;
   part.shape = "map";
@@ -132,6 +143,54 @@ void Scheduler::map(const Nest& nest) {
   finish(part, print, all, (blocks ? kBlock : inner.extent) * product(middle));
 }
 
+/// Elementwise work with operands that lie across the grain: tile by tile, these operands turned first.
+void Scheduler::turned_map(const Stage& stage, const Footprint& print, std::vector<Loop> loops, const std::vector<TermId>& gone,
+                           TermId across, const Turned& turned) {
+  const std::vector<Loop> all = loops;
+  const Loop inner = taken(loops, across), along = taken(loops, turned.rows_along);
+  int64_t width = 0;
+  for (const NodeId load : turned.loads) width += bytes(graph_.type(load));
+  const int64_t side = width <= 4 ? 128 : 64;
+  const TermId column_block = graph_.terms.variable(0, (inner.extent + side - 1) / side - 1);
+  const TermId row_block = graph_.terms.variable(0, (along.extent + side - 1) / side - 1);
+  Scheduled part;
+  part.shape = "transpose";
+  Writer writer(part.list, lowered_, target_);
+  for (const TermId v : gone) writer.emit.bind(v, part.list.integer(0));
+  writer.streamed = streamed(stage.stores, across);
+  std::vector<TileShape> tiles;
+  for (const NodeId load : turned.loads) {
+    const int size = bytes(graph_.type(load));
+    const int64_t pitch = side + 32 / size;  // no power of two: rows of a square lie in different cache sets
+    Index at{0, {{across, 1}}};
+    at = at + Index{0, {{turned.rows_along, pitch}}} + Index{0, {{column_block, -side}}} + Index{0, {{row_block, -side * pitch}}};
+    lowered_.arrays.push_back({Array::Kind::thread, 0, part.thread_bytes, side * pitch * size, {}});
+    tiles.push_back({static_cast<int>(lowered_.arrays.size()) - 1, load, across, turned.rows_along, pitch, at});
+    writer.emit.tiles[load] = {tiles.back().array, at};
+    part.thread_bytes += (side * pitch * size + 127) / 64 * 64;
+  }
+  loops.push_back({row_block, extent_of(graph_.terms, row_block)});
+  loops.push_back({column_block, extent_of(graph_.terms, column_block)});
+  part.count = product(loops);
+  const int vectors =
+      static_cast<int>(std::clamp<int64_t>(std::min(side, inner.extent) / target_.lanes, 1, interleave(print.nodes.size())));
+  writer.emit.prepare(roots_of(stage));
+  writer.parallel(loops, [&](ValueId) {
+    const Span columns = writer.block(writer.emit.scalar_index({0, {{column_block, 1}}}, 0), side, inner.extent);
+    const Span rows = writer.block(writer.emit.scalar_index({0, {{row_block, 1}}}, 0), side, along.extent);
+    for (const TileShape& tile : tiles) fill_tile(writer, lowered_, target_, tile, inner, columns, along, rows);
+    writer.emit.prepare(roots_of(stage));
+    writer.serial_loop(along.variable, rows, [&] {
+      writer.emit.prepare(roots_of(stage));
+      writer.vector_loop(across, columns, vectors, [&] {
+        writer.emit.prepare(roots_of(stage));
+        writer.store_all(stage.stores);
+      });
+    });
+  });
+  finish(part, print, all, std::min(side, inner.extent) * std::min(side, along.extent));
+}
+
 /// Outer iterations in parallel; stages with the vector loop inside.
 void Scheduler::rows(const Nest& nest) {
   const Footprint print = everything(nest);
@@ -161,9 +220,7 @@ void Scheduler::columns(const Nest& nest, TermId across) {
   const Footprint print = everything(nest);
   std::vector<TermId> gone;
   std::vector<Loop> outer = merged(graph_.terms, nest.outer, print.indices, gone);
-  const auto inner_at = std::ranges::find(outer, across, &Loop::variable);
-  const Loop inner = *inner_at;
-  outer.erase(inner_at);
+  const Loop inner = taken(outer, across);
   sort_by_stride(print, graph_, outer);
   Scheduled part;
   part.shape = "columns";
