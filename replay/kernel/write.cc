@@ -103,6 +103,28 @@ void Writer::serial_loop(TermId variable, const Span& span, const Body& body) {
   list.end();
 }
 
+void Writer::row_loop(TermId variable, const Span& span, int at_once, const Body& body) {
+  ValueId rest = span.from;
+  if (at_once > 1) {
+    const ValueId length = list.op(Code::sub, Reg::i64, 1, {span.to, span.from});
+    const ValueId each = list.op(Code::udiv, Reg::i64, 1, {length, list.integer(at_once)});
+    rest = list.add(span.from, list.mul(each, at_once));
+    const ValueId at = list.loop(span.from, list.add(span.from, each), 1);
+    std::vector<ValueId> rows{at};
+    for (int k = 1; k < at_once; ++k) rows.push_back(list.add(rows.back(), each));
+    const Spread outer = emit.spread;
+    emit.push();
+    emit.bind_rows(variable, rows);
+    emit.spread.rows = at_once;
+    body();
+    emit.pop();
+    emit.spread = outer;
+    list.end();
+    if (span.exact && span.extent % at_once == 0) return;
+  }
+  serial_loop(variable, {rest, span.to, span.extent, false}, body);
+}
+
 Span Writer::span_of(const Loop& loop) {
   const auto given = spans.find(loop.variable);
   return given == spans.end() ? whole(loop.extent) : given->second;

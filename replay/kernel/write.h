@@ -34,6 +34,8 @@ class Writer {
   /// The body runs for vectors · lanes iterations at once, then for the rest: masked where the target has masks, else one by one.
   void vector_loop(TermId variable, const Span& span, int vectors, const Body& body);
   void serial_loop(TermId variable, const Span& span, const Body& body);
+  /// `at_once` rows from distant parts of the span together, then the rest one by one.
+  void row_loop(TermId variable, const Span& span, int at_once, const Body& body);
   void serial_loops(const std::vector<Loop>& loops, size_t first, const Body& body);
   /// The iterations begin … end of a part: `loops` flattened, the last one fastest.
   void parallel(const std::vector<Loop>& loops, const std::function<void(ValueId)>& body);
