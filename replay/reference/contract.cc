@@ -91,10 +91,8 @@ bool valid(const ir::DotDims& dims, const ir::Shape& a, const ir::Shape& b) {
 
 /// Integers that are multiplied with floats, or summed into floats, as floats.
 Batch summable(const Call& call, const Batch& values) {
-  if (kind_of(*values) != Kind::integer || kind_of(call.shape.type) == Kind::integer) {
-    if (kind_of(*values) != Kind::integer && kind_of(call.shape.type) == Kind::integer) return call.fail("sums floats into integers");
-    return values;
-  }
+  if (kind_of(*values) != Kind::integer && kind_of(call.shape.type) == Kind::integer) return call.fail("sums floats into integers");
+  if (kind_of(*values) != Kind::integer || kind_of(call.shape.type) == Kind::integer) return values;
   Values out = zeros(ir::Type::f64, size(*values));
   for (size_t i = 0; i < size(out); ++i) {
     out.re[i] = values->type == ir::Type::u64 ? static_cast<double>(static_cast<uint64_t>(values->integer[i]))

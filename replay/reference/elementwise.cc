@@ -586,7 +586,7 @@ Batch reduce_precision(const Call& call) {
   Values out = *x;
   for (size_t i = 0; i < out.re.size(); ++i) {
     if (!std::isfinite(x->re[i]) || x->re[i] == 0) continue;
-    const int place = std::max(std::ilogb(x->re[i]), 1 - bias);
+    const int place = std::ilogb(x->re[i]);
     const double step = std::ldexp(1.0, std::min(place, bias) - mantissa);
     double rounded = std::copysign(std::nearbyint(x->re[i] / step) * step, x->re[i]);
     if (std::fabs(rounded) < std::ldexp(1, 1 - bias)) rounded = std::copysign(0.0, rounded);  // subnormals of the format are flushed

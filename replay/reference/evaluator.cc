@@ -34,11 +34,11 @@ void add_leaves(const Tensor& tensor, Leaves& leaves) {
 }
 
 /// A tensor of `shape` from leaves, taken in order from `next`.
-Tensor tensor_of(Interpreter& in, const ir::Shape& shape, const Leaves& leaves, size_t& next) {
+Tensor tensor_of(const ir::Shape& shape, const Leaves& leaves, size_t& next) {
   Tensor out;
   if (shape.is_tuple()) {
     out.shape = shape;
-    for (const ir::Shape& element : shape.elements) out.elements.push_back(tensor_of(in, element, leaves, next));
+    for (const ir::Shape& element : shape.elements) out.elements.push_back(tensor_of(element, leaves, next));
     return out;
   }
   const Array& array = *leaves[next++];
@@ -58,7 +58,6 @@ Tensor tensor_of(Interpreter& in, const ir::Shape& shape, const Leaves& leaves, 
   for (size_t i = 0; i < v.re.size(); ++i) store_real(shape.type, out.data.data(), static_cast<int64_t>(i), v.re[i]);
   for (size_t i = 0; i < v.im.size(); ++i) store_real(shape.type, out.data.data(), static_cast<int64_t>(i), v.im[i], 1);
   for (size_t i = 0; i < v.integer.size(); ++i) store_integer(shape.type, out.data.data(), static_cast<int64_t>(i), v.integer[i]);
-  (void)in;
   return out;
 }
 
@@ -92,7 +91,7 @@ struct Evaluator::Impl {
     if (leaves.size() != static_cast<size_t>(in.leaf_count(shape)))
       return base::Error{"reference: a result has another number of leaves than its shape"};
     size_t next = 0;
-    return tensor_of(in, shape, leaves, next);
+    return tensor_of(shape, leaves, next);
   }
 
   int leaf_of(const ir::Shape& shape, const std::vector<int64_t>& path) const {

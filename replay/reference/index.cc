@@ -221,9 +221,13 @@ void list_shifts(Inverse& inverse, const ir::Shape& result) {
 }
 
 /// Starts of all windows, from the whole list of indices.
-void list_windows(const Call& call, Inverse& inverse, const ir::Shape& indices, const ir::Shape& updates) {
+void list_windows(const Call& call, Inverse& inverse, const ir::Shape& indices) {
   const auto inputs = call.instr.operands.size() / 2;
   const Batch starts = call.whole(inputs);
+  if (kind_of(*starts) != Kind::integer) {
+    call.fail("has indices that are no integers");
+    return;
+  }
   const IndexArray array = index_array(indices, inverse.dims.index_vector_dim);
   Indices batch_sizes;
   for (const int64_t d : array.batch_dims) batch_sizes.push_back(indices.dims[static_cast<size_t>(d)]);
@@ -254,7 +258,6 @@ void list_windows(const Call& call, Inverse& inverse, const ir::Shape& indices, 
     }
     if (inside) inverse.windows[flat].push_back(first);
   }
-  (void)updates;
 }
 
 std::shared_ptr<Inverse> invert(const Call& call) {
@@ -277,12 +280,12 @@ std::shared_ptr<Inverse> invert(const Call& call) {
     inverse->window_sizes[static_cast<size_t>(d)] = updates.dims[static_cast<size_t>(along)];
   }
   list_shifts(*inverse, call.shape);
-  list_windows(call, *inverse, indices, updates);
+  list_windows(call, *inverse, indices);
   return inverse;
 }
 
 /// Elements of the updates that fall on a place of the result, in order of the updates.
-Indices hits(const Inverse& inverse, const ir::Shape& result, const Indices& strides, const Indices& at) {
+Indices hits(const Inverse& inverse, const Indices& strides, const Indices& at) {
   Indices out;
   for (size_t s = 0; s < inverse.shifts.size(); ++s) {
     int64_t start = 0, inside = 0;
@@ -300,7 +303,6 @@ Indices hits(const Inverse& inverse, const ir::Shape& result, const Indices& str
     if (it == inverse.windows.end()) continue;
     for (const int64_t first : it->second) out.push_back(first + inside);
   }
-  (void)result;
   if (inverse.shifts.size() > 1) std::sort(out.begin(), out.end());
   return out;
 }
@@ -319,7 +321,7 @@ Batch scatter(const Call& call) {
   size_t rounds = 0;
   Walker walker(call.shape.dims);
   for (size_t i = 0; i < lists.size(); ++i) {
-    lists[i] = hits(inverse, call.shape, strides, walker.move_to((*call.at)[i]));
+    lists[i] = hits(inverse, strides, walker.move_to((*call.at)[i]));
     rounds = std::max(rounds, lists[i].size());
   }
   Combiner combiner(call.in, call.instr.calls[0]);
