@@ -54,6 +54,7 @@ Tensor tensor_of(const ir::Shape& shape, const Leaves& leaves, size_t& next) {
     to_logical(array.shape, {array.data, bytes}, out.data);
     return out;
   }
+  if (array.values == nullptr) return out;  // no elements
   const Values& v = *array.values;
   for (size_t i = 0; i < v.re.size(); ++i) store_real(shape.type, out.data.data(), static_cast<int64_t>(i), v.re[i]);
   for (size_t i = 0; i < v.im.size(); ++i) store_real(shape.type, out.data.data(), static_cast<int64_t>(i), v.im[i], 1);

@@ -262,6 +262,7 @@ Values Call::scalar(size_t k, int leaf_of) const { return *operand(k, Indices{0}
 Batch Call::gathered(size_t k, const Indices& indices, int leaf_of) const {
   if (frame.in_lanes) return operand(k, indices, leaf_of);
   const int64_t elements = ir::elements(operand_shape(k, leaf_of));
+  if (elements == 0) return share(zeros(operand_shape(k, leaf_of).type, indices.size()));
   Indices unique, positions(indices.size());
   if (elements <= static_cast<int64_t>(indices.size())) {
     const Batch all = operand(k, count_from(0, elements), leaf_of);

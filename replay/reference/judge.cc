@@ -75,8 +75,8 @@ struct Scale {
   double floor, rms;
 };
 
-/// Right rounding of a small float differs from the reference only where a tie lies within the error before it: with probability ≤ 2·error/ulp.
-/// Far more differences than that are a wrong rounding, though each of them is within the tolerance.
+/// Right rounding of a small float differs from the reference only where a tie lies within the error before it: with probability ≤
+/// 2·error/ulp. Far more differences than that are a wrong rounding, though each of them is within the tolerance.
 struct Roundings {
   double elements = 0, differ = 0, expected = 0;
 
@@ -91,7 +91,8 @@ struct Roundings {
   double units() const { return differ / (expected + 5 * std::sqrt(expected) + elements / 100 + 3); }
 };
 
-void judge_element(Judged& judged, Roundings& roundings, const Values& reference, const Values& device, size_t i, int64_t index, const Scale& scale) {
+void judge_element(Judged& judged, Roundings& roundings, const Values& reference, const Values& device, size_t i, int64_t index,
+                   const Scale& scale) {
   ++judged.elements;
   if (unsure_at(reference, i)) {
     ++judged.unsure;
@@ -134,7 +135,8 @@ base::Status judge_some(Judged& judged, Roundings& roundings, Evaluator& evaluat
 Judged with(Judged judged, const Roundings& roundings) {
   if (roundings.units() <= judged.worst) return judged;
   judged.worst = roundings.units();
-  judged.why = fmt::format("{:.0f} of {:.0f} elements are rounded differently, {:.1f} were expected", roundings.differ, roundings.elements, roundings.expected);
+  judged.why = fmt::format("{:.0f} of {:.0f} elements are rounded differently, {:.1f} were expected", roundings.differ, roundings.elements,
+                           roundings.expected);
   return judged;
 }
 
