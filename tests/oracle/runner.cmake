@@ -2,3 +2,8 @@
 add_executable(oracle_corpus ${CMAKE_SOURCE_DIR}/tests/oracle/corpus.cc ${CMAKE_SOURCE_DIR}/tests/unit/reference/oracle.cc)
 target_link_libraries(oracle_corpus PRIVATE profile_reference profile_hlo)
 target_compile_definitions(oracle_corpus PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+
+add_executable(oracle_device ${CMAKE_SOURCE_DIR}/tests/oracle/device_test.cc ${CMAKE_SOURCE_DIR}/tests/unit/reference/oracle.cc)
+target_link_libraries(oracle_device PRIVATE profile_devices profile_hlo GTest::gtest_main)
+target_compile_definitions(oracle_device PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+gtest_discover_tests(oracle_device TEST_PREFIX "oracle." DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600 RUN_SERIAL ON)
