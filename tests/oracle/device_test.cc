@@ -1,4 +1,5 @@
-// The cpu device against XLA: both steps as a whole, every distinct fusion and product of both samples alone, at real size, in both roundings.
+// The cpu device against XLA: both steps as a whole, every distinct fusion and product of both samples alone, at real size, in both
+// roundings.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -55,11 +56,10 @@ base::Result<Outputs> run(const ir::Module& module, const replay::Recipes& recip
   return outputs;
 }
 
-/// A leaf as check_samples wants it: pick() walks a path that has been walked already.
-replay::reference::Values picked(const Outputs& outputs, const Json& output) {
-  Json flat = output;
-  flat["index"] = "";
-  return oracle::pick(outputs.at(oracle::path_of(output)), flat);
+/// The output as an array of its own: its tensor has been picked out of the tuple already.
+Json alone(Json output) {
+  output["index"] = "";
+  return output;
 }
 
 int check(const Json& record, const Outputs& outputs, Against against, const std::string& what) {
@@ -70,8 +70,9 @@ int check(const Json& record, const Outputs& outputs, Against against, const std
       ++failed;
       continue;
     }
-    std::string wrong = oracle::check_samples(output, picked(outputs, output), against);
-    if (wrong.empty() && against == Against::samples) wrong = oracle::check_whole(output, outputs.at(oracle::path_of(output)));
+    const replay::Tensor& tensor = outputs.at(oracle::path_of(output));
+    std::string wrong = oracle::check_samples(output, oracle::pick(tensor, alone(output)), against);
+    if (wrong.empty() && against == Against::samples) wrong = oracle::check_whole(alone(output), tensor);
     if (wrong.empty()) continue;
     ++failed;
     ADD_FAILURE() << what << " output " << output.at("index") << ": " << wrong;
@@ -81,7 +82,8 @@ int check(const Json& record, const Outputs& outputs, Against against, const std
 
 /// The computation or instruction of a record, as a module of its own.
 std::optional<ir::Module> cut(const ir::Module& module, const Json& record) {
-  if (record.contains("computation")) return ir::extract_fusion(module, module.find_computation(record.at("computation").get<std::string>()));
+  if (record.contains("computation"))
+    return ir::extract_fusion(module, module.find_computation(record.at("computation").get<std::string>()));
   const ir::InstrRef at = oracle::find_instruction(module, record.at("instruction").get<std::string>());
   return at.comp < 0 ? std::nullopt : std::optional(ir::extract_instruction(module, at));
 }
