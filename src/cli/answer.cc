@@ -20,6 +20,25 @@ constexpr Part kParts[] = {
     {"memory", "Peak memory", 10},
 };
 
+/// "Machine: Xeon, 2 threads; triad 18.4 GB/s (streaming stores 27.5 GB/s), f32 product 160 GFLOP/s"
+base::Result<std::string> machine_line(const model::Reader& reader, int64_t run) {
+  model::Cell id;
+  id.kind = model::Cell::Kind::integer;
+  id.integer = run;
+  ASSIGN_OR_RETURN(const model::Rows found,
+                   reader.query("SELECT d.model, d.triad_bytes_per_s, d.triad_streaming_bytes_per_s, d.product_flops_per_s "
+                                "FROM run r JOIN device d ON d.id = r.device WHERE r.id = ?1",
+                                {{id}}));
+  if (found.rows.empty()) return std::string();
+  const auto& cells = found.rows[0];
+  std::string line = fmt::format("Machine: {}", base::escaped(cells[0].text));
+  if (cells[1].kind != model::Cell::Kind::null) {
+    line += fmt::format("; triad {}/s (streaming stores {}/s), f32 product {:.0f} GFLOP/s", base::human_bytes(cells[2].real),
+                        base::human_bytes(cells[3].real), cells[3].real / 1e9);
+  }
+  return line + "\n";
+}
+
 std::string total_line(const RunResult& result) {
   if (result.passes == 0) return "Total: no pass was completed\n";
   return fmt::format("Total: {} a pass (median of {} passes)\n", base::human_seconds(result.pass_seconds), result.passes);
@@ -67,7 +86,10 @@ base::Status print_answer(const std::string& database, const std::string& accoun
   ASSIGN_OR_RETURN(const model::Reader reader, model::Reader::open(database));
   if (format == report::Format::json) return print_json(reader, account, result);
   const bool titled = format == report::Format::table || format == report::Format::md;
-  if (titled) RETURN_IF_ERROR(print_out(account + "\n"));
+  if (titled) {
+    ASSIGN_OR_RETURN(const std::string machine, machine_line(reader, result.run));
+    RETURN_IF_ERROR(print_out(account + "\n" + machine));
+  }
   for (const Part& part : kParts) {
     ASSIGN_OR_RETURN(model::Rows rows, report::run(reader, *report::find(part.report), result.run));
     const size_t all = rows.rows.size();

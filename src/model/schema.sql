@@ -376,6 +376,15 @@ SELECT
 FROM step_time
 GROUP BY run;
 
+-- The machine's limits as measured in the run.
+CREATE VIEW IF NOT EXISTS run_ceiling AS
+SELECT
+  r.id AS run,                       -- run
+  nullif(max(coalesce(d.triad_bytes_per_s, 0), coalesce(d.triad_streaming_bytes_per_s, 0)), 0) AS memory_bytes_per_s,  -- the faster of the two triads
+  d.product_flops_per_s AS compute_flops_per_s  -- a large f32 product
+FROM run r
+LEFT JOIN device d ON d.id = r.device;
+
 -- How near each step is to the machine's limits. Over 100 % means: its data fits into a cache, or its type is faster than the f32 product.
 CREATE VIEW IF NOT EXISTS roofline AS
 SELECT
@@ -384,19 +393,18 @@ SELECT
   t.name AS name,                    -- instruction
   t.class AS class,                  -- what its time is
   t.flops / nullif(t.bytes, 0) AS intensity_flop_per_byte,  -- work per byte moved
-  CASE WHEN d.product_flops_per_s IS NULL OR d.triad_bytes_per_s IS NULL THEN NULL
-       WHEN t.flops / d.product_flops_per_s > t.bytes / d.triad_bytes_per_s THEN 'compute' ELSE 'memory' END AS bound_by,  -- the nearer limit
-  max(coalesce(t.flops / d.product_flops_per_s, 0), coalesce(t.bytes / d.triad_bytes_per_s, 0)) * 1e9 AS attainable_ns,  -- time at the limits
+  CASE WHEN c.compute_flops_per_s IS NULL OR c.memory_bytes_per_s IS NULL THEN NULL
+       WHEN t.flops / c.compute_flops_per_s > t.bytes / c.memory_bytes_per_s THEN 'compute' ELSE 'memory' END AS bound_by,  -- the nearer limit
+  max(coalesce(t.flops / c.compute_flops_per_s, 0), coalesce(t.bytes / c.memory_bytes_per_s, 0)) * 1e9 AS attainable_ns,  -- time at the limits
   t.median_ns AS median_ns,          -- time measured
   t.pass_ns AS pass_ns,              -- time in a pass
   t.bytes / nullif(t.median_ns, 0) AS gb_per_s,       -- rate of its traffic
   t.flops / nullif(t.median_ns, 0) AS gflop_per_s,    -- rate of its nominal work
-  min(d.product_flops_per_s, t.flops / nullif(t.bytes, 0) * d.triad_bytes_per_s) / 1e9 AS attainable_gflop_per_s,  -- what the roof allows at this intensity
-  100.0 * nullif(max(coalesce(t.flops / d.product_flops_per_s, 0), coalesce(t.bytes / d.triad_bytes_per_s, 0)), 0) * 1e9
+  min(c.compute_flops_per_s, t.flops / nullif(t.bytes, 0) * c.memory_bytes_per_s) / 1e9 AS attainable_gflop_per_s,  -- what the roof allows at this intensity
+  100.0 * nullif(max(coalesce(t.flops / c.compute_flops_per_s, 0), coalesce(t.bytes / c.memory_bytes_per_s, 0)), 0) * 1e9
     / nullif(t.median_ns, 0) AS roof_percent          -- attainable_ns as a share of the time measured
 FROM step_time t
-JOIN run r ON r.id = t.run
-LEFT JOIN device d ON d.id = r.device;
+JOIN run_ceiling c ON c.run = t.run;
 
 -- Where the time of a run goes, longest first.
 CREATE VIEW IF NOT EXISTS top AS
@@ -415,7 +423,7 @@ SELECT
   f.gflop_per_s AS gflop_per_s,      -- rate of its nominal work
   f.roof_percent AS roof_percent,    -- share of what the machine allows
   t.class AS class,                  -- what its time is
-  t.flags AS flags                   -- doubts about the timing
+  trim(t.flags || CASE WHEN f.roof_percent > 110 THEN ' over-roof' ELSE '' END) AS flags  -- doubts about the timing; over-roof: see roofline
 FROM step_time t
 JOIN roofline f ON f.run = t.run AND f.step = t.step
 JOIN run_time a ON a.run = t.run
@@ -482,11 +490,10 @@ SELECT
   t.bytes AS bytes,                  -- its traffic
   t.bytes + t.saved_bytes AS parts_bytes,  -- traffic of its parts run alone
   t.saved_bytes AS saved_bytes,      -- what fusing saves
-  t.saved_bytes / d.triad_bytes_per_s * 1e9 * t.calls AS saved_ns,  -- estimated time saved in a pass
+  t.saved_bytes / c.memory_bytes_per_s * 1e9 * t.calls AS saved_ns,  -- estimated time saved in a pass
   t.flags AS flags                   -- doubts about the timing
 FROM step_time t
-JOIN run r ON r.id = t.run
-LEFT JOIN device d ON d.id = r.device
+JOIN run_ceiling c ON c.run = t.run
 WHERE t.opcode = 'fusion';
 
 -- How much of a run was executed by what: steps, work, traffic and time by class.
