@@ -33,8 +33,8 @@ base::Result<std::string> machine_line(const model::Reader& reader, int64_t run)
   const auto& cells = found.rows[0];
   std::string line = fmt::format("Machine: {}", base::escaped(cells[0].text));
   if (cells[1].kind != model::Cell::Kind::null) {
-    line += fmt::format("; triad {}/s (streaming stores {}/s), f32 product {:.0f} GFLOP/s", base::human_bytes(cells[2].real),
-                        base::human_bytes(cells[3].real), cells[3].real / 1e9);
+    line += fmt::format("; triad {}/s (streaming stores {}/s), f32 product {:.0f} GFLOP/s", base::human_bytes(cells[1].real),
+                        base::human_bytes(cells[2].real), cells[3].real / 1e9);
   }
   return line + "\n";
 }
