@@ -56,6 +56,9 @@ int leaf_number(const ir::Shape& shape, const std::vector<int64_t>& path) {
 void Evaluator::open(ir::InstrRef instr) {
   const ir::Instr& i = module_.instr(instr.comp, instr.instr);
   frames_.clear();
+  inputs_.clear();
+  for (const ir::InstrId o : i.operands)
+    for (const ir::Leaf& leaf : ir::leaves(module_.shape(module_.instr(instr.comp, o)))) inputs_.push_back(leaf.shape);
   if ((i.op == Op::fusion || i.op == Op::call) && !i.calls.empty()) {
     frames_.push_back({i.calls[0], -1, -1, {}, false});
     root_ = {0, module_.comp(i.calls[0]).root};
@@ -184,7 +187,7 @@ base::Result<NodeId> Evaluator::value(Ref ref, const std::vector<int64_t>& path,
 
 base::Result<NodeId> Evaluator::compute(Ref ref, const std::vector<int64_t>& path, const Place& place) {
   const ir::Instr& i = instr(ref);
-  if (is_input(ref)) return input(input_leaf(ref, path), shape(ref, path), place);
+  if (is_input(ref)) return input(ref, input_leaf(ref, path), path, place);
   if (const auto stored = materialised.find(ref); stored != materialised.end()) {
     const int leaf = leaf_number(shape(ref), path);
     const ir::Shape& s = shape(ref, path);
@@ -247,8 +250,12 @@ int Evaluator::input_leaf(Ref ref, const std::vector<int64_t>& path) const {
   return leaf + leaf_number(shape(ref), path);
 }
 
-base::Result<NodeId> Evaluator::input(int leaf, const ir::Shape& shape, const Place& place) {
-  return from_storage(graph(), graph().load(storage_of(shape.type), leaf, element_of(shape, place)), shape.type);
+/// Memory has the layout of the operand; the parameter inside a fusion may say another.
+base::Result<NodeId> Evaluator::input(Ref ref, int leaf, const std::vector<int64_t>& path, const Place& place) {
+  const ir::Shape& inside = shape(ref, path);
+  const ir::Shape& memory = static_cast<size_t>(leaf) < inputs_.size() ? *inputs_[static_cast<size_t>(leaf)] : inside;
+  if (!ir::same_dims(inside, memory)) return unsupported(ref, "its shape is not that of the operand");
+  return from_storage(graph(), graph().load(storage_of(memory.type), leaf, element_of(memory, place)), memory.type);
 }
 
 base::Result<NodeId> Evaluator::constant(Ref ref, const Place& place) {
@@ -288,6 +295,9 @@ base::Result<NodeId> Evaluator::arithmetic(Ref ref, const Place& place) {
     ASSIGN_OR_RETURN(const NodeId node, value(from, {}, scalar ? Place{} : place));
     in.push_back({node, shape(maker(from, {}).ref, maker(from, {}).path).type});
   }
+  const bool chooses = i.op == Op::select;  // its first operand is a predicate
+  for (size_t k = chooses ? 2 : 1; k < in.size(); ++k)
+    if (in[k].type != in[chooses ? 1 : 0].type) return unsupported(ref, "operands of different types");
   auto node = elementwise(graph(), op, in);
   if (!node.ok()) return unsupported(ref, node.error().message);
   return round_result(*node, shape(ref).type);
@@ -305,6 +315,8 @@ base::Result<NodeId> Evaluator::moved(Ref ref, const std::vector<int64_t>& path,
   if (i.operands.empty()) return unsupported(ref, "not an op of loops");
   const Ref from = operand(ref, 0);
   const ir::Shape& source = shape(from);
+  if (source.is_array() && shape(ref).is_array() && source.type != shape(ref).type && i.op != Op::get_dimension_size)
+    return unsupported(ref, "changes the element type");
   Place at(static_cast<size_t>(source.rank()));
   switch (i.op) {
     case Op::copy:
@@ -317,7 +329,6 @@ base::Result<NodeId> Evaluator::moved(Ref ref, const std::vector<int64_t>& path,
     case Op::reshape:
       return value(from, {}, delinearise(graph().terms, source.dims, linearise(shape(ref).dims, place)));
     case Op::bitcast:
-      if (source.type != shape(ref).type) return unsupported(ref, "changes the element type");
       return value(from, {}, place_of(graph().terms, source, element_of(shape(ref), place)));
     case Op::transpose: {
       const auto dims = ir::attr_dims(module_, i, "dimensions");

@@ -115,7 +115,7 @@ class Evaluator {
   };
   int frame_of(Ref caller, ir::CompId comp);
   base::Result<NodeId> compute(Ref ref, const std::vector<int64_t>& path, const Place& place);
-  base::Result<NodeId> input(int leaf, const ir::Shape& shape, const Place& place);
+  base::Result<NodeId> input(Ref ref, int leaf, const std::vector<int64_t>& path, const Place& place);
   base::Result<NodeId> constant(Ref ref, const Place& place);
   base::Result<NodeId> arithmetic(Ref ref, const Place& place);
   base::Result<NodeId> moved(Ref ref, const std::vector<int64_t>& path, const Place& place);
@@ -139,6 +139,7 @@ class Evaluator {
   replay::Rounding rounding_;
   Lowered& out_;
   std::vector<Frame> frames_;
+  std::vector<const ir::Shape*> inputs_;  ///< as they are in memory
   std::map<std::pair<Ref, ir::CompId>, int> frame_index_;
   Ref root_;
   Nest* nest_ = nullptr;
