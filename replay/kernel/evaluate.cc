@@ -221,6 +221,7 @@ base::Result<NodeId> Evaluator::compute(Ref ref, const std::vector<int64_t>& pat
     case Op::map:
       return map(ref, place);
     case Op::scatter:
+      if (!frames_[static_cast<size_t>(ref.frame)].bound.empty()) return unsupported(ref, "inside a reducer");
       retry.wanted = true;
       retry.materialise = ref;
       return unsupported(ref, "its result must be in memory");
@@ -347,7 +348,8 @@ base::Result<NodeId> Evaluator::moved(Ref ref, const std::vector<int64_t>& path,
       return value(from, {}, at);
     }
     case Op::get_dimension_size: {
-      const auto d = static_cast<size_t>(ir::attr_int(module_, i, "dimensions").value_or(0));
+      const auto dims = ir::attr_dims(module_, i, "dimensions");
+      const auto d = static_cast<size_t>(dims.empty() ? 0 : dims[0]);
       return graph().integer(Reg::i32, source.dims[d < source.dims.size() ? d : 0]);
     }
     default:

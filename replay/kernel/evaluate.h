@@ -125,15 +125,15 @@ class Evaluator {
   base::Result<NodeId> dynamic_update_slice(Ref ref, const Place& place);
   base::Result<NodeId> gather(Ref ref, const Place& place);
   base::Result<NodeId> map(Ref ref, const Place& place);
-  base::Result<std::vector<Typed>> terms_of(Ref ref, const Place& place, const Index& step, Place* operand_place);
-  base::Result<std::vector<Typed>> window_terms(Ref ref, const Place& place, const Index& step);
+  base::Result<std::vector<Typed>> terms_of(Ref ref, const Place& place, const Index& step, const Reduction& reducer, Place* operand_place);
+  base::Result<std::vector<Typed>> window_terms(Ref ref, const Place& place, const Index& step, const Reduction& reducer);
   base::Result<std::vector<Typed>> product_terms(Ref ref, const Place& place, const Index& step);
   bool covers_outer(const std::vector<int64_t>& sizes, const Place& place) const;
   int64_t serial_cost(Ref ref) const;
   std::vector<TermId> exact_loops(const std::vector<int64_t>& sizes, const Place& place) const;
-  base::Result<std::vector<Typed>> terms_in_stage(Ref ref, const Place& place, size_t& stage);
-  base::Result<Reduction> combine(Ref ref, const std::vector<Typed>& terms);
-  base::Result<std::vector<NodeId>> with_start(Ref ref, const std::vector<Typed>& terms, const Reduction& reduction);
+  base::Result<std::vector<Typed>> terms_in_stage(Ref ref, const Place& place, const Reduction& reducer, size_t& stage);
+  base::Result<Reduction> reducer(Ref ref);
+  base::Result<std::vector<NodeId>> with_start(Ref ref, const Reduction& reduction);
 
   const ir::Module& module_;
   replay::Rounding rounding_;

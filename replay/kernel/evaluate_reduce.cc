@@ -25,36 +25,6 @@ int64_t product(const std::vector<int64_t>& sizes) {
 
 bool contains(const std::vector<int64_t>& list, int64_t value) { return std::ranges::count(list, value) > 0; }
 
-/// The value that changes nothing.
-std::optional<NodeId> identity(Graph& g, Op op, ir::Type type) {
-  const Reg reg = register_of(type);
-  const double inf = std::numeric_limits<double>::infinity();
-  const bool sign = ir::info(type).kind == ir::TypeInfo::Kind::signed_;
-  const int bits = 8 * bytes(reg);
-  const int64_t largest = sign ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : -1;
-  const int64_t smallest = sign ? -largest - 1 : 0;
-  if (reg == Reg::i1) {
-    const bool all = op == Op::and_ || op == Op::minimum || op == Op::multiply;
-    return g.integer(reg, all ? 1 : 0);
-  }
-  switch (op) {
-    case Op::add:
-    case Op::or_:
-    case Op::xor_:
-      return is_float(reg) ? g.real(reg, 0) : g.integer(reg, 0);
-    case Op::multiply:
-      return is_float(reg) ? g.real(reg, 1) : g.integer(reg, 1);
-    case Op::and_:
-      return g.integer(reg, -1);
-    case Op::maximum:
-      return is_float(reg) ? g.real(reg, -inf) : g.integer(reg, smallest);
-    case Op::minimum:
-      return is_float(reg) ? g.real(reg, inf) : g.integer(reg, largest);
-    default:
-      return std::nullopt;
-  }
-}
-
 }  // namespace
 
 bool Evaluator::needs_stage(NodeId node, size_t first) const {
@@ -108,9 +78,10 @@ bool Evaluator::covers_outer(const std::vector<int64_t>& sizes, const Place& pla
   return loops == outer && (!loops.empty() || product(sizes) == 1);
 }
 
-base::Result<std::vector<Typed>> Evaluator::terms_of(Ref ref, const Place& place, const Index& step, Place* operand_place) {
+base::Result<std::vector<Typed>> Evaluator::terms_of(Ref ref, const Place& place, const Index& step, const Reduction& reducer,
+                                                     Place* operand_place) {
   const ir::Instr& i = instr(ref);
-  if (i.op == Op::reduce_window) return window_terms(ref, place, step);
+  if (i.op == Op::reduce_window) return window_terms(ref, place, step, reducer);
   if (i.op == Op::dot) return product_terms(ref, place, step);
   const auto dims = ir::attr_dims(module_, i, "dimensions");
   const auto& sizes = shape(operand(ref, 0)).dims;
@@ -130,7 +101,7 @@ base::Result<std::vector<Typed>> Evaluator::terms_of(Ref ref, const Place& place
   return terms;
 }
 
-base::Result<std::vector<Typed>> Evaluator::window_terms(Ref ref, const Place& place, const Index& step) {
+base::Result<std::vector<Typed>> Evaluator::window_terms(Ref ref, const Place& place, const Index& step, const Reduction& reducer) {
   const ir::Instr& i = instr(ref);
   ASSIGN_OR_RETURN(const auto window, ir::attr_window(module_, i));
   const auto& sizes = shape(operand(ref, 0)).dims;
@@ -149,12 +120,12 @@ base::Result<std::vector<Typed>> Evaluator::window_terms(Ref ref, const Place& p
     if (w.base_dilation > 1) inside = graph().binary(Code::and_, inside, in_range(rest, 0, 1));
     at[d] = clamped(quotient, 0, std::max<int64_t>(sizes[d] - 1, 0));
   }
+  const bool all_inside = graph().is_constant(inside) && graph()[inside].imm == 1;
+  if (reducer.in_order && !all_inside) return unsupported(ref, "a window over padding with a reducer that has no neutral value");
   std::vector<Typed> terms;
-  const size_t n = i.operands.size() / 2;
-  for (size_t k = 0; k < n; ++k) {
-    ASSIGN_OR_RETURN(const NodeId start, value(operand(ref, n + k), {}, {}));
+  for (size_t k = 0; k < i.operands.size() / 2; ++k) {
     ASSIGN_OR_RETURN(const NodeId node, value(operand(ref, k), {}, at));
-    terms.push_back({graph().select(inside, node, start), shape(operand(ref, k)).type});
+    terms.push_back({graph().select(inside, node, reducer.start[k]), shape(operand(ref, k)).type});
   }
   return terms;
 }
@@ -192,7 +163,7 @@ size_t Evaluator::add_stage(Stage stage, int64_t count, const Index& step) {
 }
 
 /// In a stage that has loops of the same count and whose results are not needed, or in a new one.
-base::Result<std::vector<Typed>> Evaluator::terms_in_stage(Ref ref, const Place& place, size_t& stage) {
+base::Result<std::vector<Typed>> Evaluator::terms_in_stage(Ref ref, const Place& place, const Reduction& reducer, size_t& stage) {
   const ir::Instr& i = instr(ref);
   int64_t count = 1;
   if (i.op == Op::reduce) {
@@ -206,71 +177,17 @@ base::Result<std::vector<Typed>> Evaluator::terms_in_stage(Ref ref, const Place&
   Place at;
   for (size_t s = stage_loops_.size(); s-- > 0;) {
     if (stage_loops_[s].count != count) continue;
-    ASSIGN_OR_RETURN(auto terms, terms_of(ref, place, stage_loops_[s].step, &at));
+    ASSIGN_OR_RETURN(auto terms, terms_of(ref, place, stage_loops_[s].step, reducer, &at));
     stage = s;
     if (std::ranges::none_of(terms, [&](const Typed& t) { return needs_stage(t.node, s); })) return terms;
     break;
   }
   Stage fresh;
   const Index step = loops_of(fmt::format("{}.{}", ref.frame, ref.instr), count, fresh.loops);
-  ASSIGN_OR_RETURN(auto terms, terms_of(ref, place, step, &at));
+  ASSIGN_OR_RETURN(auto terms, terms_of(ref, place, step, reducer, &at));
   stage = add_stage(std::move(fresh), count, step);
   if (!first_reduction && i.op == Op::reduce) first_reduction = Placed{shape(operand(ref, 0)).dims, at, stage};
   return terms;
-}
-
-base::Result<Reduction> Evaluator::combine(Ref ref, const std::vector<Typed>& terms) {
-  const ir::Instr& i = instr(ref);
-  const size_t n = terms.size();
-  Reduction reduction;
-  std::vector<Typed> parameters;
-  for (size_t k = 0; k < 2 * n; ++k)
-    parameters.push_back({graph().op(Code::parameter, register_of(terms[k % n].type), {}, static_cast<int64_t>(k)), terms[k % n].type});
-  for (const Typed& t : terms) {
-    reduction.values.push_back(t.node);
-    reduction.results.push_back(graph().op(Code::result, graph().type(t.node), {}, results_++));
-  }
-  if (i.op == Op::dot) {
-    ASSIGN_OR_RETURN(const NodeId sum, elementwise(graph(), {Op::add, terms[0].type, {}, 8, 23}, parameters));
-    reduction.combined = {sum};
-    reduction.start = {*identity(graph(), Op::add, terms[0].type)};
-    return reduction;
-  }
-  if (i.calls.empty()) return unsupported(ref, "no computation");
-  const replay::Rounding rounding = rounding_;
-  rounding_ = replay::Rounding::border;  // accumulators are not rounded
-  auto combined = apply(i.calls[0], parameters);
-  rounding_ = rounding;
-  if (!combined.ok()) return combined.error();
-  reduction.combined = *combined;
-  if (reduction.combined.size() != n) return unsupported(ref, "its computation has another number of results");
-  const auto simple = n == 1 ? ir::simple_reducer(module_, i.calls[0]) : std::nullopt;
-  for (size_t k = 0; k < n; ++k) {
-    const auto neutral = simple ? identity(graph(), *simple, terms[k].type) : std::nullopt;
-    if (neutral) {
-      reduction.start.push_back(*neutral);
-    } else {
-      ASSIGN_OR_RETURN(const NodeId start, value(operand(ref, n + k), {}, {}));
-      reduction.start.push_back(start);
-    }
-  }
-  return reduction;
-}
-
-/// The results, combined with the initial values where these are not neutral.
-base::Result<std::vector<NodeId>> Evaluator::with_start(Ref ref, const std::vector<Typed>& terms, const Reduction& reduction) {
-  const size_t n = terms.size();
-  if (instr(ref).op == Op::dot) return reduction.results;
-  std::vector<Typed> arguments;
-  bool neutral = true;
-  for (size_t k = 0; k < n; ++k) {
-    ASSIGN_OR_RETURN(const NodeId start, value(operand(ref, n + k), {}, {}));
-    neutral = neutral && start == reduction.start[k];
-    arguments.push_back({start, terms[k].type});
-  }
-  if (neutral) return reduction.results;
-  for (size_t k = 0; k < n; ++k) arguments.push_back({reduction.results[k], terms[k].type});
-  return apply(instr(ref).calls[0], arguments);
 }
 
 /// Elements that a single thread would work through if the reduction became a stage of a nest without outer loops; 0 for a root.
@@ -286,6 +203,7 @@ base::Result<NodeId> Evaluator::reduction_value(Ref ref, const std::vector<int64
   for (const Index& index : place) key += "," + print(graph().terms, index);
   if (const auto known = reductions_.find(key); known != reductions_.end()) return known->second[leaf];
   const auto& sizes = shape(ref, path).dims;
+  if (!frames_[static_cast<size_t>(ref.frame)].bound.empty()) return unsupported(ref, "a reduction inside a reducer");
   if (!covers_outer(sizes, place) || (nest_->outer.empty() && serial_cost(ref) > kMostSerial)) {
     retry.wanted = true;
     const auto dims = ir::attr_dims(module_, instr(ref), "dimensions");
@@ -295,13 +213,17 @@ base::Result<NodeId> Evaluator::reduction_value(Ref ref, const std::vector<int64
     return unsupported(ref, "its result must be in memory");
   }
   size_t stage = 0;
+  ASSIGN_OR_RETURN(Reduction reduction, reducer(ref));
   ++inside_reduction_;
-  auto found = terms_in_stage(ref, place, stage);
+  auto found = terms_in_stage(ref, place, reduction, stage);
   --inside_reduction_;
   ASSIGN_OR_RETURN(const auto terms, std::move(found));
-  ASSIGN_OR_RETURN(const Reduction reduction, combine(ref, terms));
+  for (const Typed& t : terms) {
+    reduction.values.push_back(t.node);
+    reduction.results.push_back(graph().op(Code::result, graph().type(t.node), {}, results_++));
+  }
   nest_->stages[stage].reductions.push_back(reduction);
-  ASSIGN_OR_RETURN(auto results, with_start(ref, terms, reduction));
+  ASSIGN_OR_RETURN(auto results, with_start(ref, reduction));
   for (size_t k = 0; k < results.size(); ++k)
     results[k] = round_result(
         results[k],

@@ -110,7 +110,9 @@ void Scheduler::nest(const Nest& nest) {
   all.insert(all.end(), outer.begin(), outer.end());
   const TermId across = contiguous_loop(graph_, print, all);
   const Loop columns_loop = taken(outer, across);
-  const bool single = nest.stages.size() == 1;
+  const bool in_order =
+      std::ranges::any_of(nest.stages, [](const Stage& s) { return std::ranges::any_of(s.reductions, &Reduction::in_order); });
+  const bool single = nest.stages.size() == 1 && !in_order;
   if (columns_loop.variable >= 0) {
     const bool narrow = columns_loop.extent <= int64_t{4} * target_.lanes && product(outer) >= int64_t{4} * target_.threads;
     if (!single || narrow || product(inner) <= kFewRows) return columns(nest, across);

@@ -70,11 +70,13 @@ void Scheduler::columns(const Nest& nest, TermId across) {
   finish(part, print, all, product(all) / std::max<int64_t>(1, part.count));
 }
 
-/// One array per result, [block][outer iteration].
-std::vector<Scheduler::Partial> Scheduler::partials(const Nest& nest, int64_t blocks) {
+/// One array per result, [block][outer iteration]; the loop `last` (if there is one) runs fastest.
+std::vector<Scheduler::Partial> Scheduler::partials(const Nest& nest, int64_t blocks, TermId last) {
   Index outer;
   int64_t count = 1;
-  for (const TermId v : nest.outer) {
+  std::vector<TermId> loops = nest.outer;
+  std::ranges::stable_partition(loops, [&](TermId v) { return v != last; });
+  for (const TermId v : loops) {
     outer = outer * extent_of(graph_.terms, v) + Index{0, {{v, 1}}};
     count *= extent_of(graph_.terms, v);
   }
@@ -116,7 +118,7 @@ Nest Scheduler::combining(const Nest& nest, const std::vector<Partial>& partials
 void Scheduler::blocked_rows(const Nest& nest, Loop blocked, int64_t size) {
   const Footprint print = everything(nest);
   const TermId block = graph_.terms.variable(0, (blocked.extent + size - 1) / size - 1);
-  const auto parts = partials(nest, extent_of(graph_.terms, block));
+  const auto parts = partials(nest, extent_of(graph_.terms, block), -1);
   std::vector<Loop> outer;
   for (const TermId v : nest.outer) outer.push_back({v, extent_of(graph_.terms, v)});
   outer.push_back({block, extent_of(graph_.terms, block)});
@@ -208,7 +210,7 @@ void Scheduler::swept_columns(const Nest& nest, TermId across) {
   const Loop rows = reduced[0];
   reduced.erase(reduced.begin());
   Sweep sweep = plan_sweep(nest, rows, product(reduced), print.nodes.size());
-  const auto parts = partials(nest, sweep.blocks);
+  const auto parts = partials(nest, sweep.blocks, across);
   print.indices.push_back(parts[0].at);
   std::vector<Loop> outer = merged(graph_.terms, nest.outer, print.indices, gone);
   const Loop wide = taken(outer, across);

@@ -300,7 +300,8 @@ void Writer::stage(const Stage& stage, int vectors) {
   for (const TermId v : gone) emit.bind(v, list.integer(0));
   sort_by_stride(print, graph_, loops);
   if (emit.in_vector_loop()) return stage_in_vector_loop(stage, loops);
-  stage_with_vector_loop(stage, loops, contiguous_loop(graph_, print, loops), vectors);
+  const bool in_order = std::ranges::any_of(stage.reductions, &Reduction::in_order);
+  stage_with_vector_loop(stage, loops, in_order ? -1 : contiguous_loop(graph_, print, loops), vectors);
 }
 
 void sort_by_stride(const Footprint& print, const Graph& graph, std::vector<Loop>& loops) {
