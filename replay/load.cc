@@ -15,12 +15,6 @@ namespace {
 
 const Buffer& buffer(const Plan& plan, BufferId id) { return plan.buffers[static_cast<size_t>(id)]; }
 
-std::string input_name(const PlanParameter& parameter) {
-  std::string name = std::to_string(parameter.number);
-  for (const int64_t index : parameter.path) name += "." + std::to_string(index);
-  return name;
-}
-
 base::Status write_logical(const Plan& plan, Device& device, BufferId id, std::span<const std::byte> logical) {
   const ir::Shape& shape = buffer(plan, id).shape;
   if (const auto memory = device.memory(id); !memory.empty()) {
@@ -58,7 +52,8 @@ model::Setting described(const std::string& name, const Chosen& chosen) {
   return {"input " + name, what.empty() ? chosen.why : fmt::format("{} ({})", what, chosen.why)};
 }
 
-base::Status load_constants(const Plan& plan, Device& device, const InputOptions& options, std::vector<model::Setting>& settings) {
+base::Status load_constants(const Plan& plan, Device& device, const InputOptions& options, const Chooser& chooser,
+                            std::vector<model::Setting>& settings) {
   std::map<std::pair<ir::CompId, ir::InstrId>, size_t> leaf_count;
   for (const PlanConstant& constant : plan.constants) {
     const ir::Instr& instr = plan.module->instr(constant.instr.comp, constant.instr.instr);
@@ -72,9 +67,7 @@ base::Status load_constants(const Plan& plan, Device& device, const InputOptions
       continue;
     }
     const std::string name(plan.module->name_of(instr));
-    const auto given = options.recipes.constants.find(name);
-    Chosen chosen{given == options.recipes.constants.end() ? Recipe{} : given->second, "",
-                  given == options.recipes.constants.end() ? "default" : "recipe"};
+    const Chosen chosen = chooser.constant(constant.instr);
     RETURN_IF_ERROR(write_generated(plan, device, constant.buffer, chosen.recipe, options.recipes.seed, name));
     settings.push_back(described(name, chosen));
   }
@@ -93,11 +86,12 @@ base::Result<std::span<const std::byte>> host_bytes(const Plan& plan, Device& de
 base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& device, const InputOptions& options) {
   std::vector<model::Setting> settings;
   if (!device.keeps_values()) return settings;
+  const Chooser chooser(*plan.module, options);
   std::set<std::string> unused;
   for (const auto& [name, file] : options.npy_files) unused.insert(file);
   for (const PlanParameter& parameter : plan.parameters) {
-    const std::string name = input_name(parameter);
-    const Chosen chosen = choose(*plan.module, options, parameter.number, {parameter.path, &buffer(plan, parameter.buffer).shape});
+    const std::string name = input_name(parameter.number, parameter.path);
+    const Chosen chosen = chooser.parameter(parameter.number, {parameter.path, &buffer(plan, parameter.buffer).shape});
     if (chosen.npy_file.empty()) {
       RETURN_IF_ERROR(write_generated(plan, device, parameter.buffer, chosen.recipe, options.recipes.seed, name));
     } else {
@@ -111,7 +105,7 @@ base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& 
     return base::Error{
         fmt::format("--input {}: names no parameter of the program; use a number (0, 0.1) or a parameter's name", *unused.begin()),
         base::Exit::wrong_use};
-  RETURN_IF_ERROR(load_constants(plan, device, options, settings));
+  RETURN_IF_ERROR(load_constants(plan, device, options, chooser, settings));
   return settings;
 }
 

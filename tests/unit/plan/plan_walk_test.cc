@@ -1,0 +1,176 @@
+// Plans of programs with calls, loops, branches and tuples: which steps there are, what they read and write, how long buffers live.
+#include <gtest/gtest.h>
+
+#include "importers/hlo/hlo.h"
+#include "replay/plan.h"
+
+namespace replay {
+namespace {
+
+struct Planned {
+  ir::Module module;
+  Plan plan;
+};
+
+std::unique_ptr<Planned> planned(const std::string& text) {
+  auto module = importers::hlo::parse(text, "test.hlo");
+  EXPECT_TRUE(module.ok()) << module.error().message;
+  auto out = std::make_unique<Planned>();
+  out->module = *std::move(module);
+  auto plan = make_plan(out->module, {});
+  EXPECT_TRUE(plan.ok()) << plan.error().message;
+  out->plan = *std::move(plan);
+  return out;
+}
+
+std::vector<std::string> names(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const Step* step : plan.steps) out.push_back(step->name);
+  return out;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(PlanWalk, TuplesAndBitcastsMakeNoSteps) {
+  const auto p = planned(R"(
+ENTRY main {
+  a = f32[6]{0} parameter(0)
+  t = (f32[6]{0}, f32[6]{0}) tuple(a, a)
+  g = f32[6]{0} get-tuple-element(t), index=1
+  b = f32[2,3]{1,0} bitcast(g)
+  ROOT n = f32[2,3]{1,0} negate(b)
+})");
+  EXPECT_EQ(names(p->plan), Names{"n"});
+  const Buffer& operand = p->plan.buffers[static_cast<size_t>(p->plan.steps[0]->in[0])];
+  EXPECT_EQ(operand.alias_of, p->plan.parameters[0].buffer);
+  EXPECT_EQ(operand.shape.dims, (std::vector<int64_t>{2, 3}));
+}
+
+TEST(PlanWalk, CallsAreInlined) {
+  const auto p = planned(R"(
+twice { x = f32[4]{0} parameter(0)  ROOT y = f32[4]{0} add(x, x) }
+ENTRY main {
+  a = f32[4]{0} parameter(0)
+  b = f32[4]{0} call(a), to_apply=twice
+  ROOT c = f32[4]{0} call(b), to_apply=twice
+})");
+  EXPECT_EQ(names(p->plan), (Names{"y", "y"}));
+  EXPECT_EQ(p->plan.kernels.size(), 1u);
+  EXPECT_EQ(p->plan.steps[0]->key, p->plan.steps[1]->key);
+  EXPECT_EQ(p->plan.steps[1]->in[0], p->plan.steps[0]->out[0]);
+}
+
+TEST(PlanWalk, LoopsCarryTheirStateByCopies) {
+  const auto p = planned(R"(
+less { s = (s32[], f32[8]{0}) parameter(0)  i = s32[] get-tuple-element(s), index=0  n = s32[] constant(3)  ROOT c = pred[] compare(i, n), direction=LT }
+next {
+  s = (s32[], f32[8]{0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  v = f32[8]{0} get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  w = f32[8]{0} add(v, v)
+  ROOT r = (s32[], f32[8]{0}) tuple(j, w)
+}
+ENTRY main {
+  zero = s32[] constant(0)
+  a = f32[8]{0} parameter(0)
+  s = (s32[], f32[8]{0}) tuple(zero, a)
+  l = (s32[], f32[8]{0}) while(s), condition=less, body=next
+  ROOT v = f32[8]{0} get-tuple-element(l), index=1
+})");
+  EXPECT_EQ(names(p->plan), (Names{"l.init", "c", "j", "w", "l.next"}));
+  const auto& loop = *std::get<std::unique_ptr<Loop>>(p->plan.block.at(1));
+  EXPECT_EQ(loop.state.size(), 2u);
+  EXPECT_EQ(p->plan.outputs[0].buffer, loop.state[1]);
+  for (const BufferId state : loop.state) {  // alive in every iteration
+    EXPECT_LE(p->plan.buffers[static_cast<size_t>(state)].first, 0);
+    EXPECT_GE(p->plan.buffers[static_cast<size_t>(state)].last, 4);
+  }
+}
+
+TEST(PlanWalk, ASwapOfStatesGoesThroughScratch) {
+  const auto p = planned(R"(
+never { s = (f32[8]{0}, f32[8]{0}) parameter(0)  ROOT c = pred[] constant(false) }
+swap {
+  s = (f32[8]{0}, f32[8]{0}) parameter(0)
+  a = f32[8]{0} get-tuple-element(s), index=0
+  b = f32[8]{0} get-tuple-element(s), index=1
+  ROOT r = (f32[8]{0}, f32[8]{0}) tuple(b, a)
+}
+ENTRY main {
+  a = f32[8]{0} parameter(0)
+  b = f32[8]{0} parameter(1)
+  s = (f32[8]{0}, f32[8]{0}) tuple(a, b)
+  ROOT l = (f32[8]{0}, f32[8]{0}) while(s), condition=never, body=swap
+})");
+  const Step& step = *p->plan.steps.back();
+  EXPECT_EQ(step.name, "l.next");
+  EXPECT_EQ(step.scratch.size(), 2u);
+  EXPECT_EQ(step.launches.size(), 4u);  // both saved before either is overwritten
+  EXPECT_EQ(std::get<Copy>(step.launches[0]).to, step.scratch[0]);
+  EXPECT_EQ(std::get<Copy>(step.launches[1]).to, step.scratch[1]);
+}
+
+TEST(PlanWalk, BranchesLeaveTheirResultInOnePlace) {
+  const auto p = planned(R"(
+up { x = f32[8]{0} parameter(0)  ROOT y = f32[8]{0} exponential(x) }
+same { x = f32[8]{0} parameter(0)  ROOT y = f32[8]{0} copy(x) }
+ENTRY main {
+  p = pred[] parameter(0)
+  a = f32[8]{0} parameter(1)
+  ROOT c = f32[8]{0} conditional(p, a, a), true_computation=up, false_computation=same
+})");
+  const auto& branch = *std::get<std::unique_ptr<Branch>>(p->plan.block.at(0));
+  EXPECT_EQ(branch.blocks.size(), 2u);
+  EXPECT_EQ(names(p->plan), (Names{"y", "c.branch0", "y", "c.branch1"}));
+  EXPECT_EQ(p->plan.steps[1]->out[0], p->plan.outputs[0].buffer);
+  EXPECT_EQ(p->plan.steps[3]->out[0], p->plan.outputs[0].buffer);
+}
+
+TEST(PlanWalk, AnAddendThatDiesIsOverwritten) {
+  const auto p = planned(R"(
+ENTRY main {
+  a = f32[4,4]{1,0} parameter(0)
+  c = f32[4,4]{1,0} negate(a)
+  ROOT d = f32[4,4]{1,0} custom-call(a, a, c), custom_call_target="__cublas$gemm", backend_config="{\"alpha_real\":1,\"beta\":1,\"dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"1\"],\"rhs_contracting_dimensions\":[\"0\"],\"lhs_batch_dimensions\":[],\"rhs_batch_dimensions\":[]}}"
+})");
+  const Step& product = *p->plan.steps.back();
+  EXPECT_EQ(product.launches.size(), 1u);
+  ASSERT_EQ(product.in_place.size(), 1u);
+  EXPECT_EQ(p->plan.buffers[static_cast<size_t>(product.out[0])].alias_of, product.in[2]);
+}
+
+TEST(PlanWalk, AnAddendThatIsAParameterIsCopied) {
+  const auto p = planned(R"(
+ENTRY main {
+  a = f32[4,4]{1,0} parameter(0)
+  c = f32[4,4]{1,0} parameter(1)
+  ROOT d = f32[4,4]{1,0} custom-call(a, a, c), custom_call_target="__cublas$gemm", backend_config="{\"alpha_real\":1,\"beta\":1,\"dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"1\"],\"rhs_contracting_dimensions\":[\"0\"],\"lhs_batch_dimensions\":[],\"rhs_batch_dimensions\":[]}}"
+})");
+  EXPECT_EQ(p->plan.steps[0]->launches.size(), 2u);
+  EXPECT_TRUE(p->plan.steps[0]->in_place.empty());
+}
+
+TEST(PlanWalk, AnUnknownCustomCallIsSkippedByName) {
+  const auto p = planned(R"(
+ENTRY main {
+  a = f32[4]{0} parameter(0)
+  ROOT d = f32[4]{0} custom-call(a), custom_call_target="mystery"
+})");
+  EXPECT_EQ(p->plan.steps[0]->cls, Class::skip);
+  EXPECT_NE(p->plan.steps[0]->why.find("mystery"), std::string::npos);
+}
+
+TEST(PlanWalk, OperandsMayStandAfterTheirUsers) {
+  const auto p = planned(R"(
+ENTRY main {
+  a = f32[4]{0} parameter(0)
+  ROOT c = f32[4]{0} negate(b)
+  b = f32[4]{0} exponential(a)
+})");
+  EXPECT_EQ(names(p->plan), (Names{"b", "c"}));
+}
+
+}  // namespace
+}  // namespace replay
