@@ -64,7 +64,7 @@ struct Judged {
   int64_t index = -1;  ///< where, logical row-major
   double device = 0, reference = 0, tolerance = 0;
   int64_t elements = 0, unsure = 0;
-  std::string why;       ///< what `worst` comes from where it is no single element: too many roundings that differ
+  std::string why;  ///< what `worst` comes from where it is no single element: too many roundings that differ
 };
 struct JudgeOptions {
   uint64_t seed = 1;

@@ -31,18 +31,20 @@ struct Imported {
   std::vector<Note> notes;
 };
 
-struct Setting { std::string name, value; };
+struct Setting {
+  std::string name, value;
+};
 
 struct DeviceRecord {
-  std::string name;          ///< "cpu", "null", "reference", "cuda"
-  std::string model;         ///< "AMD EPYC 7543, 2 threads"
-  std::string driver;        ///< runtime or driver version
-  std::string libraries;     ///< "oneDNN 2.6.3, LLVM 19.1.7, libgomp"
+  std::string name;       ///< "cpu", "null", "reference", "cuda"
+  std::string model;      ///< "AMD EPYC 7543, 2 threads"
+  std::string driver;     ///< runtime or driver version
+  std::string libraries;  ///< "oneDNN 2.6.3, LLVM 19.1.7, libgomp"
   int threads = 0;
-  double triad_bytes_per_s = 0;         ///< measured in the run: ordinary stores, 12 bytes an element of f32
+  double triad_bytes_per_s = 0;  ///< measured in the run: ordinary stores, 12 bytes an element of f32
   double triad_streaming_bytes_per_s = 0;
-  double product_flops_per_s = 0;       ///< measured in the run: a large f32 product
-  std::vector<Setting> details;         ///< cache sizes, governor, load, cgroup quota, …
+  double product_flops_per_s = 0;  ///< measured in the run: a large f32 product
+  std::vector<Setting> details;    ///< cache sizes, governor, load, cgroup quota, …
 };
 
 /// One timing: all executions of a step within one pass.
@@ -53,12 +55,15 @@ struct Sample {
   int32_t executions = 1;
 };
 
-struct Pass { int32_t pass = 0; int64_t begin_ns = 0, end_ns = 0; };
+struct Pass {
+  int32_t pass = 0;
+  int64_t begin_ns = 0, end_ns = 0;
+};
 
 /// Summary of a step's samples, per execution; a test recomputes it in SQL.
 struct StepStat {
   int32_t step = 0, variant = 0;
-  int64_t n = 0;  ///< samples (passes)
+  int64_t n = 0;     ///< samples (passes)
   double calls = 0;  ///< executions in one pass as the program runs it (a loop body's step: trips)
   double min_ns = 0, q1_ns = 0, median_ns = 0, q3_ns = 0, mad_ns = 0, ci_low_ns = 0, ci_high_ns = 0;  ///< 95 % interval of the median
   std::string flags;  ///< "too-short few-samples drifting bimodal throttled", separated by spaces
@@ -73,20 +78,20 @@ struct KernelRecord {
 
 struct StepRecord {
   int32_t step = 0;
-  std::string name;           ///< instruction
-  std::string computation;    ///< where it stands
-  std::string opcode, kind;   ///< kind: fusion kind, custom-call target or ""
-  std::string cls;            ///< kernel, library, copy, stand-in, reference, host, skip
-  std::string key;            ///< identity across runs and renames
-  std::string why;            ///< of skip and stand-in
-  std::string precision;      ///< what ran: "f16×f16→f32→f16"
-  int64_t instruction = 0;    ///< row id; set by the command that joins
+  std::string name;          ///< instruction
+  std::string computation;   ///< where it stands
+  std::string opcode, kind;  ///< kind: fusion kind, custom-call target or ""
+  std::string cls;           ///< kernel, library, copy, stand-in, reference, host, skip
+  std::string key;           ///< identity across runs and renames
+  std::string why;           ///< of skip and stand-in
+  std::string precision;     ///< what ran: "f16×f16→f32→f16"
+  int64_t instruction = 0;   ///< row id; set by the command that joins
   ir::InstrRef instr;
-  std::vector<int32_t> kernels;  ///< indices into Run::kernels, in launch order
-  double trips = 1;              ///< executions in one pass
+  std::vector<int32_t> kernels;                      ///< indices into Run::kernels, in launch order
+  double trips = 1;                                  ///< executions in one pass
   double flops = 0, bytes = 0, transcendentals = 0;  ///< nominal flops; traffic bytes; of one execution
-  double saved_bytes = 0;        ///< fusions: traffic of the parts alone minus that of the fusion
-  double worst_error = -1;       ///< of --verify, in units of the tolerance (≤ 1 passes); -1: not verified
+  double saved_bytes = 0;                            ///< fusions: traffic of the parts alone minus that of the fusion
+  double worst_error = -1;                           ///< of --verify, in units of the tolerance (≤ 1 passes); -1: not verified
   int64_t verified_elements = 0;
 };
 
@@ -102,13 +107,13 @@ enum class RunStatus : uint8_t { running, complete, interrupted, failed };
 
 /// A replay. The row is committed first; steps, kernels and buffers when known; samples as passes end.
 struct Run {
-  int64_t module = 0;               ///< row id
+  int64_t module = 0;  ///< row id
   DeviceRecord device;
-  std::vector<Setting> options;     ///< every option, seed, inputs, rounding, timer, warm-ups, criterion, cold or warm, tool version
+  std::vector<Setting> options;  ///< every option, seed, inputs, rounding, timer, warm-ups, criterion, cold or warm, tool version
   int64_t started_unix_ns = 0;
   int64_t plan_ns = 0, compile_ns = 0;
   int64_t arena_bytes = 0, peak_bytes = 0;
-  std::string peak_step;            ///< where the arena is fullest
+  std::string peak_step;  ///< where the arena is fullest
   std::vector<KernelRecord> kernels;
   std::vector<StepRecord> steps;
   std::vector<BufferRecord> buffers;

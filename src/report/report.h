@@ -11,7 +11,9 @@
 namespace report {
 
 /// A report: its name, a sentence, and the SQL (parameter ?1 = run id). From sql/NAME.sql: the first comment line is the sentence.
-struct Report { std::string_view name, about, sql; };
+struct Report {
+  std::string_view name, about, sql;
+};
 std::span<const Report> reports();
 const Report* find(std::string_view name);
 
@@ -26,11 +28,16 @@ struct Style {
   int width = 0;    ///< columns of the terminal; longer tables have long names cut in the middle; 0: unlimited
   size_t rows = 0;  ///< table and md: at most so many rows, then a line that says how many follow; 0: all
 };
-/// Human tables (table, md): three digits and a unit, by the suffix of the column name (_ns, _bytes, _flops, _per_s, _percent); NULL is "-".
-/// Machine formats: raw values under the whole column name. CSV quotes as RFC 4180 says, lines end with LF; NULL is empty; blobs are hexadecimal.
+/// Human tables (table, md): three digits and a unit, by the suffix of the column name (_ns, _bytes, _flops, _per_s, _percent); NULL: "-".
+///
+/// Machine formats: raw values under the whole column name. CSV quotes as RFC 4180 says, lines end with LF; NULL is empty; blobs are
+/// hexadecimal.
 std::string render(const model::Rows& rows, Format format, const Style& style);
 /// {"schema_version":…, "status":"ok|partial|unavailable", "reason":…, "covered":…, "NAME": [rows…]}
-struct Section { std::string_view name; const model::Rows* rows; };
+struct Section {
+  std::string_view name;
+  const model::Rows* rows;
+};
 std::string render_json(std::span<const Section> sections, std::string_view status, std::string_view reason, double covered);
 inline constexpr int kJsonVersion = 1;  ///< schema_version: raised when a key changes its meaning or goes
 

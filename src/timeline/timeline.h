@@ -13,7 +13,7 @@ namespace timeline {
 /// Something that ran: 24 bytes in the store, little-endian.
 struct Slice {
   int64_t begin_ns = 0, duration_ns = 0;
-  int32_t name = 0;    ///< the step
+  int32_t name = 0;  ///< the step
   int32_t unused = 0;
 };
 static_assert(sizeof(Slice) == 24);

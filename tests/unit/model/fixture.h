@@ -66,10 +66,12 @@ inline Run tiny_run(const ImportIds& ids) {
   run.started_unix_ns = 1'700'000'000'000'000'000;
   run.device = {"null", "virtual", "1", "none", 1, 10e9, 0, 100e9, {{"cache", "1 MB"}}};
   run.options = {{"seed", "1"}, {"rounding", "border"}};
-  run.kernels = {{"k0", "fused", "llvm-ir", "jit", "define void @fused()", 1000, 64}, {"k1", "neg", "llvm-ir", "jit", "define void @neg()", 500, 32}};
+  run.kernels = {{"k0", "fused", "llvm-ir", "jit", "define void @fused()", 1000, 64},
+                 {"k1", "neg", "llvm-ir", "jit", "define void @neg()", 500, 32}};
   StepRecord fusion, negate;
   fusion.step = 0, fusion.name = "f", fusion.computation = "main", fusion.opcode = "fusion", fusion.kind = "kInput", fusion.cls = "kernel";
-  fusion.key = "a", fusion.instruction = ids.first_instruction.at(0).at(2) + 1, fusion.kernels = {0}, fusion.flops = 32, fusion.bytes = 160, fusion.saved_bytes = 256;
+  fusion.key = "a", fusion.instruction = ids.first_instruction.at(0).at(2) + 1, fusion.kernels = {0}, fusion.flops = 32, fusion.bytes = 160,
+  fusion.saved_bytes = 256;
   negate.step = 1, negate.name = "n", negate.computation = "main", negate.opcode = "negate", negate.cls = "kernel";
   negate.key = "b", negate.instruction = ids.first_instruction.at(0).at(2) + 2, negate.kernels = {1}, negate.flops = 8, negate.bytes = 64;
   run.steps = {fusion, negate};
@@ -86,10 +88,14 @@ inline std::vector<Sample> tiny_samples(int32_t pass) {
 
 inline std::string text_of(const Cell& cell) {
   switch (cell.kind) {
-    case Cell::Kind::null: return "NULL";
-    case Cell::Kind::integer: return std::to_string(cell.integer);
-    case Cell::Kind::real: return std::to_string(cell.real);
-    default: return cell.text;
+    case Cell::Kind::null:
+      return "NULL";
+    case Cell::Kind::integer:
+      return std::to_string(cell.integer);
+    case Cell::Kind::real:
+      return std::to_string(cell.real);
+    default:
+      return cell.text;
   }
 }
 
