@@ -133,6 +133,7 @@ class Evaluator {
   std::vector<TermId> exact_loops(const std::vector<int64_t>& sizes, const Place& place) const;
   base::Result<std::vector<Typed>> terms_in_stage(Ref ref, const Place& place, const Reduction& reducer, size_t& stage);
   base::Result<Reduction> reducer(Ref ref);
+  base::Result<NodeId> result_of_nothing(Ref ref, size_t leaf);
   base::Result<std::vector<NodeId>> with_start(Ref ref, const Reduction& reduction);
 
   const ir::Module& module_;

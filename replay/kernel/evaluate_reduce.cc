@@ -190,6 +190,13 @@ base::Result<std::vector<Typed>> Evaluator::terms_in_stage(Ref ref, const Place&
   return terms;
 }
 
+base::Result<NodeId> Evaluator::result_of_nothing(Ref ref, size_t leaf) {
+  const ir::Instr& i = instr(ref);
+  if (i.op != Op::dot) return value(operand(ref, i.operands.size() / 2 + leaf), {}, {});
+  const ir::Type type = shape(ref).type;
+  return is_float(register_of(type)) ? graph().real(register_of(type), 0) : graph().integer(register_of(type), 0);
+}
+
 /// Elements that a single thread would work through if the reduction became a stage of a nest without outer loops; 0 for a root.
 int64_t Evaluator::serial_cost(Ref ref) const {
   if (inside_reduction_ == 0 && map_elements == 0) return 0;
@@ -204,6 +211,7 @@ base::Result<NodeId> Evaluator::reduction_value(Ref ref, const std::vector<int64
   if (const auto known = reductions_.find(key); known != reductions_.end()) return known->second[leaf];
   const auto& sizes = shape(ref, path).dims;
   if (!frames_[static_cast<size_t>(ref.frame)].bound.empty()) return unsupported(ref, "a reduction inside a reducer");
+  if (ir::elements(shape(operand(ref, 0))) == 0) return result_of_nothing(ref, leaf);
   if (!covers_outer(sizes, place) || (nest_->outer.empty() && serial_cost(ref) > kMostSerial)) {
     retry.wanted = true;
     const auto dims = ir::attr_dims(module_, instr(ref), "dimensions");

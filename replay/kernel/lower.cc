@@ -392,10 +392,8 @@ base::Result<Lowered> Lowering::run(ir::InstrRef instr) {
     roots.push_back({evaluator_.root(), leaf.path, leaf.shape, array, true, reduction_below(evaluator_.root(), leaf.path)});
   }
   RETURN_IF_ERROR(lower_updates(roots));
-  for (const Group& g : group(roots)) {
-    const bool nothing = std::ranges::all_of(g.roots, [](const Root& r) { return ir::elements(*r.shape) == 0; });
-    if (!nothing) RETURN_IF_ERROR(lower_group(g));
-  }
+  std::erase_if(roots, [](const Root& r) { return ir::elements(*r.shape) == 0; });
+  for (const Group& g : group(roots)) RETURN_IF_ERROR(lower_group(g));
   return std::move(out_);
 }
 

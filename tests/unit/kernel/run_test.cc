@@ -1,0 +1,263 @@
+// Kernels compiled and run, against the reference: every class at sizes that are prime, 0, 1 and round, all element types, layouts, both
+// roundings, both vector widths. Bytes after each array must stay as they were.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "importers/hlo/hlo.h"
+#include "replay/device/cpu/jit.h"
+#include "replay/inputs.h"
+#include "replay/kernel/kernel.h"
+#include "replay/reference/reference.h"
+
+namespace kernel {
+namespace {
+
+using Entry = void (*)(void* const*, int64_t, int64_t, void*, int64_t);
+constexpr std::byte kGuard{0x5a};
+
+/// 64-byte aligned bytes with a guard behind them.
+class Memory {
+ public:
+  explicit Memory(int64_t bytes) : store_(static_cast<size_t>(bytes) + 192, kGuard), bytes_(static_cast<size_t>(bytes)) {
+    begin_ = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(store_.data()) + 63) / 64 * 64);
+  }
+  std::span<std::byte> bytes() const { return {begin_, bytes_}; }
+  bool intact() const {
+    for (size_t i = 0; i < 64; ++i)
+      if (begin_[bytes_ + i] != kGuard) return false;
+    return true;
+  }
+
+ private:
+  std::vector<std::byte> store_;
+  size_t bytes_;
+  std::byte* begin_;
+};
+
+replay::cpu::Jit& jit(int lanes) {
+  static auto* const wide = replay::cpu::Jit::make({.lanes = 16}).ok() ? new auto(*replay::cpu::Jit::make({.lanes = 16})) : nullptr;
+  static auto* const narrow = new auto(*replay::cpu::Jit::make({.lanes = 8}));
+  (void)dlopen("libmvec.so.1", RTLD_NOW | RTLD_GLOBAL);
+  return lanes == 16 && wide ? **wide : **narrow;
+}
+
+void run(const Kernel& kernel, int lanes, const std::vector<Memory>& memory) {
+  std::vector<std::string> symbols;
+  for (const Part& p : kernel.parts) symbols.push_back(p.symbol);
+  const auto code = jit(lanes).compile(replay::cpu::Source{kernel.llvm_ir, symbols});
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  std::vector<void*> args;
+  for (const Memory& m : memory) args.push_back(m.bytes().data());
+  const Memory scratch(kernel.thread_scratch_bytes);
+  for (size_t i = 0; i < kernel.parts.size(); ++i) {  // in two pieces, as two threads would
+    const Part& p = kernel.parts[i];
+    const auto entry = reinterpret_cast<Entry>(code->entries[i]);
+    const int64_t half = p.count / 2 / p.grain * p.grain;
+    if (half > 0) entry(args.data(), 0, half, scratch.bytes().data(), 0);
+    if (half < p.count) entry(args.data(), half, p.count, scratch.bytes().data(), 1);
+  }
+}
+
+void check(const std::string& text, replay::Rounding rounding = replay::Rounding::border) {
+  const auto module = importers::hlo::parse(text, "test");
+  ASSERT_TRUE(module.ok()) << module.error().message << "\n" << text;
+  const ir::InstrRef root{module->entry, module->comp(module->entry).root};
+  const ir::Instr& instr = module->instr(root.comp, root.instr);
+  for (const int lanes : {8, 16}) {
+    Target target;
+    target.lanes = jit(lanes).lanes() == 16 ? lanes : 8;
+    target.registers = target.lanes == 16 ? 32 : 16;
+    target.threads = 2;
+    target.l3_bytes = 1 << 16;  // so that streaming stores are tested
+    const auto kernel = make(*module, root, rounding, target);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message << "\n" << text;
+    std::vector<Memory> memory;
+    std::vector<replay::reference::View> views;
+    for (size_t k = 0; k < instr.operands.size(); ++k) {
+      const ir::Shape& shape = module->shape(module->instr(root.comp, instr.operands[k]));
+      memory.emplace_back(ir::bytes(shape));
+      replay::generate_into(memory.back().bytes(), {}, shape, 1, fmt::format("{}", k));
+      views.push_back({&shape, memory.back().bytes().data(), {}});
+    }
+    const auto leaves = ir::leaves(module->shape(instr));
+    for (const ir::Leaf& leaf : leaves) memory.emplace_back(ir::bytes(*leaf.shape));
+    memory.emplace_back(kernel->scratch_bytes);
+    run(*kernel, lanes, memory);
+    for (const Memory& m : memory) EXPECT_TRUE(m.intact()) << text;
+    replay::reference::Evaluator evaluator(*module, rounding);
+    for (size_t l = 0; l < leaves.size(); ++l) {
+      if (ir::elements(*leaves[l].shape) == 0) continue;
+      const replay::reference::View device{leaves[l].shape, memory[instr.operands.size() + l].bytes().data(), {}};
+      const auto judged = replay::reference::judge(evaluator, root, views, leaves[l].path, device, {});
+      ASSERT_TRUE(judged.ok()) << judged.error().message;
+      EXPECT_LE(judged->worst, 1) << kernel->name << " at " << judged->index << ": " << judged->device << ", reference "
+                                  << judged->reference << "\n"
+                                  << text;
+    }
+  }
+}
+
+std::string fused(std::string_view parameters, std::string_view body) {
+  std::string inside, outside, names;
+  int number = 0;
+  for (size_t at = 0; at < parameters.size();) {
+    const size_t end = std::min(parameters.find(';', at), parameters.size());
+    const std::string shape(parameters.substr(at, end - at));
+    inside += fmt::format("  p{0} = {1} parameter({0})\n", number, shape);
+    outside += fmt::format("  a{0} = {1} parameter({0})\n", number, shape);
+    names += fmt::format("{}a{}", number ? ", " : "", number);
+    ++number;
+    at = end + 1;
+  }
+  const size_t root = body.find("ROOT r = ") + 9;
+  const bool tuple = body[root] == '(';
+  const std::string shape(body.substr(root, tuple ? body.find(") ", root) + 1 - root : body.find(' ', root) - root));
+  return fmt::format(
+      "HloModule m\nadd {{ x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }}\n"
+      "max {{ x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] maximum(x, y) }}\n"
+      "f {{\n{}{}\n}}\nENTRY e {{\n{}  ROOT call = {} fusion({}), kind=kLoop, calls=f\n}}\n",
+      inside, body, outside, shape, names);
+}
+
+class Sizes : public testing::TestWithParam<int64_t> {};
+
+TEST_P(Sizes, ElementwiseWithBroadcasts) {
+  const int64_t n = GetParam();
+  check(fused(fmt::format("f16[7,{0}]{{1,0}};f16[{0}]{{0}};f32[7]{{0}}", n),
+              fmt::format("  c = f32[7,{0}]{{1,0}} convert(p0)\n  b = f16[7,{0}]{{1,0}} broadcast(p1), dimensions={{1}}\n  d = "
+                          "f32[7,{0}]{{1,0}} convert(b)\n"
+                          "  e = f32[7,{0}]{{1,0}} broadcast(p2), dimensions={{0}}\n  g = f32[7,{0}]{{1,0}} multiply(c, e)\n  h = "
+                          "f32[7,{0}]{{1,0}} add(g, d)\n"
+                          "  ROOT r = f16[7,{0}]{{1,0}} convert(h)",
+                          n)));
+}
+
+TEST_P(Sizes, RowAndColumnSumsAndTheMapBetween) {
+  const int64_t n = GetParam();
+  check(fused(fmt::format("f32[131,{0}]{{1,0}};f32[]", n),
+              fmt::format("  t = f32[131,{0}]{{1,0}} exponential(p0)\n  a = f32[131]{{0}} reduce(t, p1), dimensions={{1}}, to_apply=add\n"
+                          "  b = f32[{0}]{{0}} reduce(t, p1), dimensions={{0}}, to_apply=max\n"
+                          "  ROOT r = (f32[131]{{0}}, f32[{0}]{{0}}, f32[131,{0}]{{1,0}}) tuple(a, b, t)",
+                          n)));
+}
+
+TEST_P(Sizes, Softmax) {
+  const int64_t n = GetParam();
+  check(fused(
+      fmt::format("f32[5,{0}]{{1,0}}", n),
+      fmt::format("  z = f32[] constant(0)\n  i = f32[] constant(-inf)\n  m = f32[5]{{0}} reduce(p0, i), dimensions={{1}}, to_apply=max\n"
+                  "  b = f32[5,{0}]{{1,0}} broadcast(m), dimensions={{0}}\n  d = f32[5,{0}]{{1,0}} subtract(p0, b)\n  e = "
+                  "f32[5,{0}]{{1,0}} exponential(d)\n"
+                  "  s = f32[5]{{0}} reduce(e, z), dimensions={{1}}, to_apply=add\n  c = f32[5,{0}]{{1,0}} broadcast(s), dimensions={{0}}\n"
+                  "  ROOT r = f32[5,{0}]{{1,0}} divide(e, c)",
+                  n)));
+}
+
+TEST_P(Sizes, TransposeWithAPartnerInTheOtherLayout) {
+  const int64_t n = GetParam();
+  for (const char* type : {"u8", "bf16", "f32", "f64"})
+    check(
+        fused(fmt::format("{1}[3,{0},37]{{2,1,0}};{1}[3,37,{0}]{{2,1,0}}", n, type),
+              fmt::format("  t = {1}[3,37,{0}]{{2,1,0}} transpose(p0), dimensions={{0,2,1}}\n  ROOT r = {1}[3,37,{0}]{{2,1,0}} add(t, p1)",
+                          n, type)));
+}
+
+TEST_P(Sizes, SumOfAll) {
+  const int64_t n = GetParam();
+  check(fused(
+      fmt::format("bf16[{},577]{{1,0}}", n),
+      fmt::format(
+          "  z = f32[] constant(3)\n  c = f32[{0},577]{{1,0}} convert(p0)\n  ROOT r = f32[] reduce(c, z), dimensions={{0,1}}, to_apply=add",
+          n)));
+}
+
+TEST_P(Sizes, PadAndConcatenate) {
+  const int64_t n = GetParam();
+  check(fused(
+      fmt::format("s32[{0},3]{{1,0}};s32[2,3]{{1,0}};s32[]", n),
+      fmt::format(
+          "  c = s32[{0},3]{{1,0}} concatenate(p1, p0, p1), dimensions={{0}}\n  ROOT r = s32[{1},9]{{1,0}} pad(c, p2), padding=1_2x2_0_1",
+          n + 4, n + 7)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Run, Sizes, testing::Values(0, 1, 2, 7, 16, 61, 64, 127, 128, 257, 1024));
+
+class Types : public testing::TestWithParam<const char*> {};
+
+TEST_P(Types, ArithmeticOfEachType) {
+  for (const char* op : {"add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum"})
+    for (const auto rounding : {replay::Rounding::border, replay::Rounding::each})
+      check(fused(fmt::format("{0}[97]{{0}};{0}[97]{{0}}", GetParam()), fmt::format("  ROOT r = {0}[97]{{0}} {1}(p0, p1)", GetParam(), op)),
+            rounding);
+}
+
+TEST_P(Types, ConvertsToEachType) {
+  for (const char* to : {"pred", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"})
+    check(fused(fmt::format("{}[83]{{0}}", GetParam()), fmt::format("  ROOT r = {}[83]{{0}} convert(p0)", to)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Run, Types, testing::Values("s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"));
+
+TEST(Run, FunctionsOfEachFloat) {
+  for (const char* op : {"exponential",
+                         "log",
+                         "tanh",
+                         "logistic",
+                         "rsqrt",
+                         "sqrt",
+                         "cbrt",
+                         "sine",
+                         "cosine",
+                         "tan",
+                         "erf",
+                         "exponential-minus-one",
+                         "log-plus-one",
+                         "abs",
+                         "negate",
+                         "sign",
+                         "floor",
+                         "ceil",
+                         "round-nearest-afz",
+                         "round-nearest-even",
+                         "is-finite"})
+    for (const char* type : {"f16", "f32", "f64"})
+      check(fused(fmt::format("{}[1009]{{0}}", type),
+                  fmt::format("  ROOT r = {}[1009]{{0}} {}(p0)", std::string_view(op) == "is-finite" ? "pred" : type, op)));
+}
+
+TEST(Run, GatherRowsAndScatterThem) {
+  check(fused("f32[50,33]{1,0};s32[40]{0}",
+              "  ROOT r = f32[40,33]{1,0} gather(p0, p1), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+              "index_vector_dim=1, slice_sizes={1,33}"));
+  check(fused("f32[50,33]{1,0};s32[40]{0};f32[40,33]{1,0}",
+              "  ROOT r = f32[50,33]{1,0} scatter(p0, p1, p2), update_window_dims={1}, inserted_window_dims={0}, "
+              "scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+              "to_apply=add"));
+}
+
+TEST(Run, SlicesThatMove) {
+  check(fused("f32[90,71]{1,0};s32[];s32[]", "  ROOT r = f32[30,20]{1,0} dynamic-slice(p0, p1, p2), dynamic_slice_sizes={30,20}"));
+  check(fused("f32[90,71]{1,0};f32[30,20]{1,0};s32[];s32[]", "  ROOT r = f32[90,71]{1,0} dynamic-update-slice(p0, p1, p2, p3)"));
+}
+
+TEST(Run, OperandInAnotherLayoutThanItsParameter) {
+  check(
+      "HloModule m\nf {\n  p = f32[5,9]{0,1} parameter(0)\n  ROOT n = f32[5,9]{1,0} negate(p)\n}\nENTRY e {\n  a = f32[5,9]{1,0} "
+      "parameter(0)\n"
+      "  ROOT r = f32[5,9]{1,0} fusion(a), kind=kLoop, calls=f\n}\n");
+}
+
+TEST(Run, ErrorsNameTheOpAndTheType) {
+  const auto module =
+      importers::hlo::parse("HloModule m\nENTRY e {\n  a = c64[5]{0} parameter(0)\n  ROOT r = c64[5]{0} negate(a)\n}\n", "test");
+  ASSERT_TRUE(module.ok());
+  const auto made = make(*module, {module->entry, module->comp(module->entry).root}, replay::Rounding::border, {});
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().message, "no kernel for negate 'r': type c64");
+}
+
+}  // namespace
+}  // namespace kernel
