@@ -33,6 +33,18 @@ bool is_identity_call(const ir::Module& module, const ir::Instr& instr) {
   return std::find(kIdentityCalls.begin(), kIdentityCalls.end(), target) != kIdentityCalls.end();
 }
 
+/// Values of operands that are constants: a kernel may hold them as immediates, so equal work needs equal constants.
+std::string constant_operands(const ir::Module& module, ir::InstrRef ref) {
+  std::string text;
+  const ir::Instr& instr = module.instr(ref.comp, ref.instr);
+  for (size_t i = 0; i < instr.operands.size(); ++i) {
+    const ir::Instr& operand = module.instr(ref.comp, instr.operands[i]);
+    if (operand.literal == ir::LiteralId::none || module.literal(operand).elided) continue;
+    text += fmt::format("\noperand {} = {}", i, ir::print(module.literal(operand), module.shape(operand)));
+  }
+  return text;
+}
+
 }  // namespace
 
 BufferId PlanBuilder::new_buffer(Buffer::Kind kind, std::string name, const ir::Shape& shape) {
@@ -119,7 +131,7 @@ base::Status PlanBuilder::add_step(Scope& scope, Block& block, ir::InstrId id) {
   }
   Step step = new_step(scope, id);
   make_outputs(step, scope, id);
-  const std::string canonical = ir::canonical(module_, step.instr);
+  const std::string canonical = ir::canonical(module_, step.instr) + constant_operands(module_, step.instr);
   step.key = base::hash128_hex(canonical + "\n" + options_.device_class);
   const base::Status launched =
       options_.reference_only ? base::Status(base::Error{"device reference"}) : launch(step, instr, scope, canonical);

@@ -140,7 +140,7 @@ class Replay {
     for (const RunResult& result : std::exchange(results_, {})) {
       RETURN_IF_ERROR(print_answer(database, account, result, options_));
       if (!result.failure.empty()) {
-        line_.say(fmt::format("profile: verification failed: {}", result.failure));
+        fmt::print(stderr, "profile: verification failed: {}\n", result.failure);  // also when quiet
         exit_ = worst(exit_, base::Exit::failed);
       }
       const bool lost = 100 * result.skipped_share > options_.max_loss_percent;

@@ -162,6 +162,21 @@ ENTRY main {
   EXPECT_NE(p->plan.steps[0]->why.find("mystery"), std::string::npos);
 }
 
+TEST(PlanWalk, StepsWithDifferentConstantsShareNoKernel) {
+  const auto p = planned(R"(
+ENTRY main {
+  a = s32[] constant(3)
+  b = s32[] constant(5)
+  x = s32[4]{0} broadcast(a), dimensions={}
+  y = s32[4]{0} broadcast(b), dimensions={}
+  z = s32[4]{0} broadcast(a), dimensions={}
+  ROOT t = (s32[4]{0}, s32[4]{0}, s32[4]{0}) tuple(x, y, z)
+})");
+  EXPECT_NE(p->plan.steps[0]->key, p->plan.steps[1]->key);
+  EXPECT_EQ(p->plan.steps[0]->key, p->plan.steps[2]->key);
+  EXPECT_EQ(p->plan.kernels.size(), 2u);
+}
+
 TEST(PlanWalk, OperandsMayStandAfterTheirUsers) {
   const auto p = planned(R"(
 ENTRY main {
