@@ -4,7 +4,7 @@
 #
 #   tools/bare.sh bookworm|trixie [COMMAND...]    COMMAND: instead of tools/demo.sh and tools/test.sh, as typed in the checkout
 #
-# The root is thrown away at the end. What it takes from the network (the minimal system, .deb files) is kept in
+# The root is thrown away at the end. What it takes from the network (the minimal system, .deb files) and what ccache keeps are left in
 # ${XDG_CACHE_HOME:-~/.cache}/profile-bare; remove that folder to start from nothing. The mirror, proxy and other apt settings are the host's;
 # PROFILE_BARE_MIRROR names a Debian mirror where the host has none.
 #
@@ -23,7 +23,7 @@ commands=("$@")
 if [[ $EUID != 0 ]]; then exec sudo --preserve-env=XDG_CACHE_HOME,PROFILE_BARE_MIRROR,http_proxy,https_proxy "$0" "$suite" "$@"; fi
 "$root/tools/setup.sh" bare
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/profile-bare/$suite"
-mkdir -p "$cache/debs"
+mkdir -p "$cache/debs" "$cache/ccache"
 
 # mirror_of LABEL: where this host gets its Debian packages (LABEL Debian) or its security updates (Debian-Security).
 mirror_of() {
@@ -65,7 +65,7 @@ apt-config dump Acquire | grep -v '^Acquire::IndexTargets' >"$target/etc/apt/apt
 echo force-unsafe-io >"$target/etc/dpkg/dpkg.cfg.d/throwaway"  # no fsync for a root that is thrown away
 for file in resolv.conf hosts; do cat "/etc/$file" >"$target/etc/$file"; done
 
-mkdir -p "$target$checkout"
+mkdir -p "$target$checkout" "$target/root/.cache/ccache"
 git -C "$root" ls-files -z | tar -C "$root" --null -T - -cf - | tar -C "$target$checkout" --no-same-owner -xf -
 cp -l "$cache/debs/"*.deb "$target/var/cache/apt/archives/" 2>/dev/null || true
 
@@ -77,11 +77,12 @@ enter() {
     mount -t proc proc "$1/proc"
     mount --rbind /dev "$1/dev"
     mount --rbind /sys "$1/sys"
+    mount --bind "$4" "$1/root/.cache/ccache"
     exec chroot "$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
       ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
       ${CMAKE_BUILD_PARALLEL_LEVEL:+CMAKE_BUILD_PARALLEL_LEVEL="$CMAKE_BUILD_PARALLEL_LEVEL"} \
       bash -c "cd \"\$1\" && eval \"\$2\"" - "$2" "$3"
-  ' - "$target" "$checkout" "$1" </dev/null
+  ' - "$target" "$checkout" "$1" "$cache/ccache" </dev/null
 }
 
 status=0

@@ -17,8 +17,8 @@ constexpr size_t kShown = 24;  ///< bytes of the text that a message repeats
 constexpr std::array<uint8_t, 256> make_classes() {
   std::array<uint8_t, 256> classes{};
   for (const char c : {' ', '\t', '\r', '\n'}) classes[static_cast<uint8_t>(c)] = kSpace;
-  for (int c = 'a'; c <= 'z'; ++c) classes[static_cast<size_t>(c)] = classes[static_cast<size_t>(c - 'a' + 'A')] = kStart | kContinue;
-  for (int c = '0'; c <= '9'; ++c) classes[static_cast<size_t>(c)] = kContinue;
+  for (size_t c = 'a'; c <= 'z'; ++c) classes[c] = classes[c - 'a' + 'A'] = kStart | kContinue;
+  for (size_t c = '0'; c <= '9'; ++c) classes[c] = kContinue;
   classes['_'] = kStart | kContinue;
   classes['.'] = classes['-'] = kContinue;
   return classes;

@@ -380,7 +380,7 @@ NodeId Evaluator::in_range(const Index& index, int64_t low, int64_t high) {
 }
 
 Index Evaluator::clamped(const Index& index, int64_t low, int64_t high) {
-  const Index i = graph().terms.normal(index);
+  Index i = graph().terms.normal(index);
   const Range range = graph().terms.range(i);
   if (range.low >= low && range.high <= high) return i;
   if (range.high < low || range.low > high) return {range.high < low ? low : high, {}};

@@ -107,6 +107,7 @@ base::Result<std::vector<Typed>> Evaluator::window_terms(Ref ref, const Place& p
   const auto& sizes = shape(operand(ref, 0)).dims;
   if (window.size() != sizes.size()) return unsupported(ref, "a window of another rank");
   std::vector<int64_t> extents;
+  extents.reserve(window.size());
   for (const auto& w : window) extents.push_back(w.size);
   const Place taps = delinearise(graph().terms, extents, step);
   NodeId inside = graph().integer(Reg::i1, 1);
@@ -133,6 +134,7 @@ base::Result<std::vector<Typed>> Evaluator::window_terms(Ref ref, const Place& p
 base::Result<std::vector<Typed>> Evaluator::product_terms(Ref ref, const Place& place, const Index& step) {
   const ir::DotDims dims = ir::attr_dot_dims(module_, instr(ref));
   std::vector<int64_t> sizes;
+  sizes.reserve(dims.lhs_contracting.size());
   const ir::Shape& a = shape(operand(ref, 0));
   for (const int64_t d : dims.lhs_contracting) sizes.push_back(a.dims[static_cast<size_t>(d)]);
   const Place steps = delinearise(graph().terms, sizes, step);

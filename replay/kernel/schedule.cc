@@ -30,6 +30,7 @@ Loop taken(std::vector<Loop>& loops, TermId variable) {
 
 std::vector<Loop> Scheduler::all_loops(const Nest& nest) const {
   std::vector<Loop> loops;
+  loops.reserve(nest.outer.size());
   for (const TermId v : nest.outer) loops.push_back({v, extent_of(graph_.terms, v)});
   for (const Stage& s : nest.stages)
     for (const TermId v : s.loops) loops.push_back({v, extent_of(graph_.terms, v)});
@@ -83,6 +84,7 @@ void Scheduler::serial(const Nest& nest) {
     writer.emit.bind(nest.end_owned, part.list.argument(1));
   }
   std::vector<Loop> outer;
+  outer.reserve(nest.outer.size());
   for (const TermId v : nest.outer) outer.push_back({v, extent_of(graph_.terms, v)});
   writer.emit.prepare(writer.everything(nest));
   writer.serial_loops(outer, 0, [&] {

@@ -53,6 +53,7 @@ void Combiner::simple(Values& acc, size_t i, const Values& x, size_t j) {
 
 std::vector<Values> Combiner::lanes(std::vector<Values> a, std::vector<Values> b) {
   std::vector<Batch> arguments;
+  arguments.reserve(a.size() + b.size());
   for (Values& v : a) arguments.push_back(share(std::move(v)));
   for (Values& v : b) arguments.push_back(share(std::move(v)));
   return in_.run_lanes(comp_, arguments);
@@ -65,6 +66,7 @@ void Combiner::combine(std::vector<Values>& acc, const Indices& lanes_of, const 
     return;
   }
   std::vector<Values> current;
+  current.reserve(acc.size());
   for (const Values& v : acc) current.push_back(take(v, lanes_of));
   const std::vector<Values> made = lanes(std::move(current), x);
   if (in_.failed() || made.size() != acc.size()) return in_.fail("a reducer returns another number of values than it takes");
@@ -115,6 +117,7 @@ void Combiner::combine_rows(std::vector<Values>& acc, const std::vector<Values>&
     Indices column(rows);
     for (size_t r = 0; r < rows; ++r) column[r] = static_cast<int64_t>(r * row + k);
     std::vector<Values> values;
+    values.reserve(x.size());
     for (const Values& v : x) values.push_back(take(v, column));
     combine(acc, all, values);
   }

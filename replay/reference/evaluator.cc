@@ -1,4 +1,5 @@
 // The face of the reference: frames for what callers bring, and results as tensors.
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // Batch normalisation: statistics over all dimensions but one, in f64.
+#include <algorithm>
 #include <cmath>
 
 #include "replay/reference/ops.h"

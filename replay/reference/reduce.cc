@@ -42,6 +42,7 @@ void combine_piece(const Call& call, Combiner& combiner, std::vector<Values>& ac
   }
   call.in.in_scope([&] {
     std::vector<Values> x;
+    x.reserve(acc.size());
     for (size_t k = 0; k < acc.size(); ++k) x.push_back(*call.operand(k, places));
     if (!call.in.failed()) combiner.combine_rows(acc, x, columns.size());
   });
@@ -68,6 +69,7 @@ Batch reduce(const Call& call) {
     const Indices rows(bases.begin() + static_cast<ptrdiff_t>(begin),
                        bases.begin() + static_cast<ptrdiff_t>(std::min(begin + together, bases.size())));
     std::vector<Values> acc;
+    acc.reserve(inits.size());
     for (const Values& init : inits) acc.push_back(repeat(init, 0, rows.size()));
     Combiner combiner(call.in, call.instr.calls[0]);
     for (int64_t first = 0; first < parts.row && !call.in.failed(); first += static_cast<int64_t>(kPiece)) {
@@ -110,6 +112,7 @@ std::vector<Values> scan(const Call& call) {
     Indices at = bases;
     for (int64_t& index : at) index += place;
     std::vector<Batch> arguments;
+    arguments.reserve(inputs + state.size());
     for (size_t k = 0; k < inputs; ++k) arguments.push_back(share(take(*call.whole(k), at)));
     for (Values& value : state) arguments.push_back(share(size(value) == at.size() ? std::move(value) : repeat(value, 0, at.size())));
     std::vector<Values> made = call.in.run_lanes(call.instr.calls[0], arguments);

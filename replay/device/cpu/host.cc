@@ -122,7 +122,7 @@ std::string chosen(const std::string& text) {
   return open == std::string::npos || close == std::string::npos ? "unknown" : text.substr(open + 1, close - open - 1);
 }
 
-std::string or_unknown(std::string text) { return text.empty() ? "unknown" : text; }
+std::string or_unknown(const std::string& text) { return text.empty() ? "unknown" : text; }
 
 int64_t cache_size(int name) { return std::max<int64_t>(0, sysconf(name)); }
 

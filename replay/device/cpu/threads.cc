@@ -4,6 +4,7 @@
 // slowest core. Parts with partial results have one range a thread, so that their sums have a fixed order.
 #include "replay/device/cpu/threads.h"
 
+#include <algorithm>
 #include <cstring>
 
 #if defined(__SSE2__)
