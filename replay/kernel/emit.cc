@@ -141,6 +141,7 @@ ValueId Emitter::emit_copy(const Node& node, int row, int vector, int lanes) {
     return node.type == Reg::i64 ? value : list.op(Code::trunc, node.type, 1, {value});
   }
   std::vector<ValueId> args;
+  args.reserve(node.in.size());
   for (const NodeId in : node.in) args.push_back(value(in, row, vector, lanes));
   return list.op(node.code, node.type, lanes, std::move(args), node.imm);
 }
@@ -300,11 +301,13 @@ std::vector<ValueId> Emitter::combine(const Reduction& reduction, const std::vec
       done[id] = list.constant(node.type, lanes, node.imm);
     } else {
       std::vector<ValueId> args;
+      args.reserve(node.in.size());
       for (const NodeId in : node.in) args.push_back(done.at(in));
       done[id] = list.op(node.code, node.type, lanes, std::move(args), node.imm);
     }
   }
   std::vector<ValueId> results;
+  results.reserve(reduction.combined.size());
   for (const NodeId id : reduction.combined) results.push_back(done.at(id));
   return results;
 }

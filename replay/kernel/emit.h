@@ -20,7 +20,7 @@ struct Spread {
 
 class Emitter {
  public:
-  Emitter(List& list, const Lowered& lowered) : list(list), lowered_(lowered), graph_(lowered.graph) {}
+  Emitter(List& list, const Lowered& lowered) : list(list), graph_(lowered.graph) {}
 
   List& list;
 
@@ -88,7 +88,6 @@ class Emitter {
   void forget_dependences();
   bool contiguous(const Index& index);
 
-  const Lowered& lowered_;
   const Graph& graph_;
   std::vector<Scope> scopes_{1};
   std::map<TermId, Bound> bound_;

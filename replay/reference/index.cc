@@ -165,7 +165,7 @@ Batch gather(const Call& call) {
       unsure[i] = unsure[i] | static_cast<uint8_t>(unsure_at(*starts, i));
     }
   }
-  const Batch made = call.operand(0, std::move(offset));
+  Batch made = call.operand(0, std::move(offset));
   if (!contains(Indices(unsure.begin(), unsure.end()), 1)) return made;
   Values out = *made;
   for (size_t i = 0; i < unsure.size(); ++i) {
@@ -326,6 +326,7 @@ Batch scatter(const Call& call) {
   }
   Combiner combiner(call.in, call.instr.calls[0]);
   std::vector<Values> sums;
+  sums.reserve(inputs);
   for (size_t k = 0; k < inputs; ++k) sums.push_back(*call.operand(k, *call.at));
   for (size_t round = 0; round < rounds && !call.in.failed(); ++round) {
     Indices lanes, places;
@@ -335,6 +336,7 @@ Batch scatter(const Call& call) {
       places.push_back(lists[i][round]);
     }
     std::vector<Values> updates;
+    updates.reserve(inputs);
     for (size_t k = 0; k < inputs; ++k) updates.push_back(*call.operand(inputs + 1 + k, places));
     combiner.combine(sums, lanes, updates);
   }

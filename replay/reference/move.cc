@@ -97,7 +97,7 @@ Batch bitcast(const Call& call) {
     return call.fail("changes the number of elements");
   const Indices in_memory = affine(call.shape.dims, ir::strides(call.shape), 0, *call.at);
   const Memory memory = memory_of(from);
-  const Batch x = call.operand(0, affine(memory.dims, memory.logical_strides, 0, in_memory));
+  Batch x = call.operand(0, affine(memory.dims, memory.logical_strides, 0, in_memory));
   if (from.type == call.shape.type) return x;
   Values out = zeros(call.shape.type, call.count());
   for (size_t i = 0; i < size(out); ++i) {

@@ -62,6 +62,7 @@ Inferred conditional(const In& in) {
 
 Inferred tuple(const In& in) {
   std::vector<Shape> shapes;
+  shapes.reserve(in.count());
   for (size_t i = 0; i < in.count(); ++i) shapes.push_back(in.operand(i));
   return follows(tuple_shape(std::move(shapes)));
 }
