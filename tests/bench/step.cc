@@ -80,10 +80,15 @@ int main(int argc, char** argv) {
   engine_options.warm_up = 0;
   engine_options.repeat_short = false;
   Nothing nothing;
+  double overhead_us = 0;
   const auto pass = [&] {
     replay::Engine engine(plan, *device, engine_options, stop);
     const auto once = measure::exactly(1);
-    return must(engine.run(*once, nothing)).pass_seconds.at(0);
+    const replay::Outcome outcome = must(engine.run(*once, nothing));
+    double steps_s = 0;
+    for (const auto& seconds : outcome.seconds) steps_s += seconds.empty() ? 0 : seconds[0];
+    overhead_us = (outcome.pass_seconds.at(0) - steps_s) / static_cast<double>(plan.steps.size()) * 1e6;
+    return outcome.pass_seconds[0];
   };
   const double first_pass_s = pass();
   fmt::print(R"({{"parse_s":{:.6f},"plan_s":{:.6f},"prepare_s":{:.6f},"first_pass_s":{:.6f},"rss_mb":{},"steps":{},"kernels":{}}})"
@@ -94,8 +99,8 @@ int main(int argc, char** argv) {
     fmt::print("{:.9f}\n", pass());
     std::fflush(stdout);
   }
-  fmt::print(R"({{"rss_mb":{}}})"
+  fmt::print(R"({{"rss_mb":{},"engine_overhead_us_per_step":{:.3f}}})"
              "\n",
-             peak_rss_mb());
+             peak_rss_mb(), overhead_us);
   return 0;
 }
