@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "importers/hlo/hlo.h"
+#include "src/base/text.h"
 
 namespace importers {
 namespace {
@@ -17,6 +18,7 @@ constexpr Importer kImporters[] = {
 std::span<const Importer> importers() { return kImporters; }
 
 base::Result<model::Imported> import(const Input& input) {
+  if (input.bytes.empty()) return base::Error{fmt::format("{}: is empty; dump the program again", base::escaped(input.path))};
   const Importer* best = nullptr;
   Match::How how = Match::none;
   std::string reasons;
@@ -25,7 +27,7 @@ base::Result<model::Imported> import(const Input& input) {
     if (match.how > how) best = &importer, how = match.how;
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", importer.name, match.reason);
   }
-  if (best == nullptr) return base::Error{fmt::format("{}: no importer knows this file ({})", input.path, reasons)};
+  if (best == nullptr) return base::Error{fmt::format("{}: no importer knows this file ({})", base::escaped(input.path), reasons)};
   return best->read(input);
 }
 

@@ -7,9 +7,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "replay/plan_builder.h"
+#include "src/base/text.h"
 
 namespace replay {
 namespace {
@@ -29,8 +31,29 @@ void collect(Block& block, std::vector<Step*>& steps) {
   }
 }
 
+constexpr int64_t kMostInstructions = 1'000'000;
+
+/// Instructions of a computation with those of all that it calls, once per call; stops growing at kMostInstructions. n computations that
+/// call the next one twice are 2^n.
+int64_t expanded(const ir::Module& module, ir::CompId comp, std::vector<int64_t>& known) {
+  int64_t& count = known[static_cast<size_t>(comp)];
+  if (count > 0) return count;
+  count = 1;  // a computation that calls itself is found by the walk
+  int64_t sum = 0;
+  for (const ir::Instr& instr : module.comp(comp).instrs) {
+    ++sum;
+    for (const ir::CompId callee : instr.calls) sum = std::min(kMostInstructions, sum + expanded(module, callee, known));
+  }
+  return count = std::max<int64_t>(1, sum);
+}
+
 base::Status unsupported_program(const ir::Module& module) {
   if (module.computations.empty()) return base::Error{"the module has no computation; nothing to replay"};
+  std::vector<int64_t> known(module.computations.size(), 0);
+  if (expanded(module, module.entry, known) >= kMostInstructions) {
+    return base::Error{fmt::format("{}: its calls expand to more than {} instructions; try --computation NAME",
+                                   base::escaped(module.text(module.name)), kMostInstructions)};
+  }
   return {};
 }
 

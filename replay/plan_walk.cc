@@ -41,12 +41,20 @@ std::vector<ir::InstrId> topological(const ir::Computation& comp) {
 
 bool is_alias(ir::Op op) { return ir::info(op).cls == ir::OpClass::alias && op != ir::Op::parameter; }
 
+/// As many as ir::leaves gives, without their paths.
+size_t leaf_count(const ir::Shape& shape) {
+  if (!shape.is_tuple()) return 1;
+  size_t count = 0;
+  for (const ir::Shape& element : shape.elements) count += leaf_count(element);
+  return count;
+}
+
 }  // namespace
 
 LeafRange leaf_range(const ir::Shape& tuple, int64_t index) {
   size_t first = 0;
-  for (int64_t i = 0; i < index; ++i) first += ir::leaves(tuple.elements[static_cast<size_t>(i)]).size();
-  return {first, ir::leaves(tuple.elements[static_cast<size_t>(index)]).size()};
+  for (int64_t i = 0; i < index; ++i) first += leaf_count(tuple.elements[static_cast<size_t>(i)]);
+  return {first, leaf_count(tuple.elements[static_cast<size_t>(index)])};
 }
 
 PlanBuilder::PlanBuilder(const ir::Module& module, const PlanOptions& options) : module_(module), options_(options) {

@@ -2,15 +2,29 @@
 // status.
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/cli/command.h"
+#include "src/cli/output.h"
+
+namespace {
+
+base::Result<base::Exit> run(std::vector<std::string> arguments) {
+  try {
+    return cli::run(std::move(arguments));
+  } catch (const std::bad_alloc&) {  // everything of a run that was committed is in the database
+    return base::Error{"not enough memory; free some, raise the limit (ulimit -v), or try --computation NAME"};
+  }
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  const auto result = cli::run(std::vector<std::string>(argv + 1, argv + argc));
+  const auto result = run(std::vector<std::string>(argv + 1, argv + argc));
   if (result.ok()) return static_cast<int>(*result);
-  fmt::print(stderr, "profile: {}\n", result.error().message);
+  cli::print_err(fmt::format("profile: {}\n", result.error().message));
   return static_cast<int>(result.error().exit);
 }

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "src/base/text.h"
+#include "src/cli/output.h"
 
 namespace cli {
 namespace {
@@ -47,7 +48,7 @@ base::Error unknown_verb(const std::string& word) {
 
 base::Result<base::Exit> parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {  // help or version
-    fmt::print("{}", error.get_name() == "CallForVersion" ? std::string(error.what()) + "\n" : app.help());
+    RETURN_IF_ERROR(print_out(error.get_name() == "CallForVersion" ? std::string(error.what()) + "\n" : app.help()));
     return base::Exit::ok;
   }
   return base::Error{fmt::format("{}; see profile --help", base::escaped(error.what())), base::Exit::wrong_use};
@@ -83,7 +84,7 @@ base::Result<base::Exit> run(std::vector<std::string> arguments) {
   for (const auto& [verb, action] : actions) {
     if (verb->parsed()) return action();
   }
-  fmt::print("{}", app.help());
+  RETURN_IF_ERROR(print_out(app.help()));
   return base::Exit::wrong_use;
 }
 

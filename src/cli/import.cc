@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 
 #include "src/cli/command.h"
 #include "src/cli/import_file.h"
 #include "src/cli/output.h"
+#include "src/model/store.h"
 
 namespace cli {
 
@@ -21,11 +23,14 @@ Action define_import(CLI::App& app) {
   app.add_option("-o,--output", options->database, "database; it is appended to")->capture_default_str();
   app.add_flag("-f,--fresh", options->fresh, "replace an existing database");
   return [options]() -> base::Result<base::Exit> {
-    ASSIGN_OR_RETURN(model::Store store,
-                     model::Store::open(options->database, options->fresh ? model::OpenMode::fresh : model::OpenMode::append));
+    std::optional<model::Store> store;  // opened once there is something to keep: a wrong path leaves no empty database
     for (const std::string& path : options->files) {
-      ASSIGN_OR_RETURN(const ImportedFile file, import_file(store, path));
-      RETURN_IF_ERROR(print_out(import_account(file.imported) + (file.ids.existed ? " (already in the database)\n" : "\n")));
+      ASSIGN_OR_RETURN(const model::Imported imported, read_program(path));
+      if (!store) {
+        ASSIGN_OR_RETURN(store, model::Store::open(options->database, options->fresh ? model::OpenMode::fresh : model::OpenMode::append));
+      }
+      ASSIGN_OR_RETURN(const model::ImportIds ids, store->add(imported));
+      RETURN_IF_ERROR(print_out(import_account(imported) + (ids.existed ? " (already in the database)\n" : "\n")));
     }
     return base::Exit::ok;
   };

@@ -1,9 +1,10 @@
-// Reads a program file and adds it to the store.
+// Reads a program file, and says what was read.
 #include "src/cli/import_file.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <map>
 
 #include "importers/importer.h"
@@ -14,6 +15,8 @@ namespace cli {
 
 bool is_database(const std::string& path) {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;  // what is read from a pipe is gone
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return false;
   char head[16] = {};
@@ -25,13 +28,6 @@ bool is_database(const std::string& path) {
 base::Result<model::Imported> read_program(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string bytes, base::read_file(path));
   return importers::import({path == "-" ? "<stdin>" : path, bytes});
-}
-
-base::Result<ImportedFile> import_file(model::Store& store, const std::string& path) {
-  ImportedFile file;
-  ASSIGN_OR_RETURN(file.imported, read_program(path));
-  ASSIGN_OR_RETURN(file.ids, store.add(file.imported));
-  return file;
 }
 
 std::string import_account(const model::Imported& imported) {

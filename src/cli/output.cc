@@ -35,6 +35,11 @@ base::Status print_out(std::string_view text) {
   return base::Error{fmt::format("<stdout>: cannot write: {}", std::strerror(errno))};
 }
 
+void print_err(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 base::Status print_rows(const model::Rows& rows, const OutputOptions& options) {
   ASSIGN_OR_RETURN(const report::Format format, report::format_named(options.format));
   return print_out(report::render(rows, format, style_of_stdout()));

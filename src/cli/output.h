@@ -22,6 +22,8 @@ struct OutputOptions {
 report::Style style_of_stdout();
 /// Writes to stdout; a closed pipe ends quietly, a full disk is an Error.
 base::Status print_out(std::string_view text);
+/// To stderr. Where it is closed or full the text is lost: there is nowhere left to say so.
+void print_err(std::string_view text);
 base::Status print_rows(const model::Rows& rows, const OutputOptions& options);
 
 }  // namespace cli

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 
 #include "src/base/text.h"
+#include "src/cli/output.h"
 
 namespace cli {
 namespace {
@@ -41,19 +41,18 @@ void ProgressLine::show(const replay::Progress& progress) {
   const std::string pass = progress.stage == replay::Progress::Stage::measure ? fmt::format(", pass {}", progress.pass + 1) : "";
   const std::string left = progress.left_s > 0 ? fmt::format(", at most {} left", base::human_seconds(progress.left_s)) : "";
   const std::string text = fmt::format("{}{}: step {} of {}{}", stage, pass, progress.step + 1, progress.steps, left);
-  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\x1b[K" : "", text, terminal_ ? "" : "\n");
-  std::fflush(stderr);
+  print_err(fmt::format("{}{}{}", terminal_ ? "\r\x1b[K" : "", text, terminal_ ? "" : "\n"));
   drawn_ = terminal_;
 }
 
 void ProgressLine::say(const std::string& text) {
   if (verbosity_ == Verbosity::quiet) return;
   clear();
-  fmt::print(stderr, "{}\n", text);
+  print_err(text + "\n");
 }
 
 void ProgressLine::clear() {
-  if (drawn_) fmt::print(stderr, "\r\x1b[K");
+  if (drawn_) print_err("\r\x1b[K");
   drawn_ = false;
 }
 

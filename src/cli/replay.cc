@@ -16,10 +16,10 @@ namespace {
 
 /// Programs of one FILE argument, imported now or kept in a database.
 struct Programs {
-  std::string account;  ///< what was imported, and lost
-  std::vector<ir::Module> modules;
-  std::vector<Subject> subjects;  ///< point into `modules`
-  std::string recipe_file;
+  std::string account;            ///< what was imported, and lost
+  bool stored = false;            ///< in the database already
+  model::Imported imported;       ///< of a database: its modules
+  std::vector<Subject> subjects;  ///< one a module, in order; point into `imported` after select_module
 };
 
 /// FILE or FILE=RECIPE. A file whose own name has a '=' is taken whole.
@@ -29,7 +29,9 @@ std::pair<std::string, std::string> split_recipe(const std::string& argument) {
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
 
-base::Status load_database(const std::string& path, Programs& programs) {
+base::Result<Programs> load_database(const std::string& path) {
+  Programs programs;
+  programs.stored = true;
   ASSIGN_OR_RETURN(const model::Reader reader, model::Reader::open(path));
   ASSIGN_OR_RETURN(const model::Rows modules, reader.query("SELECT id FROM module ORDER BY id"));
   for (const auto& row : modules.rows) {
@@ -46,36 +48,44 @@ base::Status load_database(const std::string& path, Programs& programs) {
     subject.row = id;
     for (const auto& computation : first.rows) subject.first_instruction.push_back(computation[0].integer);
     for (ir::Module& module : imported.modules) {
-      programs.modules.push_back(std::move(module));
+      programs.imported.modules.push_back(std::move(module));
       programs.subjects.push_back(subject);
     }
   }
-  programs.account = fmt::format("{}: {} modules of a database", base::escaped(path), programs.modules.size());
-  return {};
+  if (modules.rows.empty())
+    return base::Error{
+        fmt::format("{}: holds no program; add one with `profile import FILE -o {}`", base::escaped(path), base::escaped(path))};
+  programs.account = fmt::format("{}: {} modules of a database", base::escaped(path), programs.subjects.size());
+  return programs;
 }
 
-base::Status load_file(model::Store& store, const std::string& path, const ReplayOptions& options, Programs& programs) {
-  ASSIGN_OR_RETURN(ImportedFile file, import_file(store, path));
-  programs.account = import_account(file.imported);
+base::Result<Programs> load_file(const std::string& path, const ReplayOptions& options) {
+  Programs programs;
+  ASSIGN_OR_RETURN(programs.imported, read_program(path));
+  programs.subjects.resize(programs.imported.modules.size());
+  programs.account = import_account(programs.imported);
   if (options.verbose) {
-    for (const model::Note& note : file.imported.notes)
+    for (const model::Note& note : programs.imported.notes)
       programs.account += fmt::format("\n  {}:{}: {}: {}", note.line, note.column, note.code, base::escaped(note.text));
   }
-  for (size_t m = 0; m < file.imported.modules.size(); ++m) {
-    programs.modules.push_back(std::move(file.imported.modules[m]));
-    Subject subject;
-    subject.row = file.ids.modules[m];
-    subject.first_instruction = file.ids.first_instruction[m];
-    programs.subjects.push_back(std::move(subject));
+  return programs;
+}
+
+base::Status keep(model::Store& store, Programs& programs) {
+  if (programs.stored) return {};
+  ASSIGN_OR_RETURN(const model::ImportIds ids, store.add(programs.imported));
+  for (size_t m = 0; m < programs.subjects.size(); ++m) {
+    programs.subjects[m].row = ids.modules[m];
+    programs.subjects[m].first_instruction = ids.first_instruction[m];
   }
   return {};
 }
 
 base::Status select_module(const std::string& name, Programs& programs) {
-  for (size_t i = 0; i < programs.subjects.size(); ++i) programs.subjects[i].module = &programs.modules[i];
+  for (size_t i = 0; i < programs.subjects.size(); ++i) programs.subjects[i].module = &programs.imported.modules[i];
   if (name.empty()) return {};
   std::vector<std::string_view> names;
-  for (const ir::Module& module : programs.modules) names.push_back(module.text(module.name));
+  for (const ir::Module& module : programs.imported.modules) names.push_back(module.text(module.name));
   std::erase_if(programs.subjects, [&](const Subject& s) { return s.module->text(s.module->name) != name; });
   if (!programs.subjects.empty()) return {};
   const std::string_view near = base::nearest(name, names);
@@ -105,15 +115,15 @@ class Replay {
  private:
   base::Status replay_file(const std::string& argument) {
     const auto [path, recipe] = split_recipe(argument);
-    Programs programs;
     const bool from_database = is_database(path);
+    ASSIGN_OR_RETURN(Programs programs, from_database ? load_database(path) : load_file(path, options_));
+    if (options_.list_steps) return list(programs, recipe);
     const std::string database = from_database ? path : options_.database;
-    if (options_.list_steps) return list(path, recipe);
     {
       const bool fresh = options_.fresh && !from_database && !opened_;
       ASSIGN_OR_RETURN(model::Store store, model::Store::open(database, fresh ? model::OpenMode::fresh : model::OpenMode::append));
       opened_ = true;
-      RETURN_IF_ERROR(from_database ? load_database(path, programs) : load_file(store, path, options_, programs));
+      RETURN_IF_ERROR(keep(store, programs));
       RETURN_IF_ERROR(select_module(options_.module, programs));
       for (Subject& subject : programs.subjects) {
         subject.recipe_file = recipe;
@@ -125,11 +135,9 @@ class Replay {
     return answer(database, programs.account);
   }
 
-  base::Status list(const std::string& path, const std::string& recipe) {
-    ASSIGN_OR_RETURN(model::Imported imported, read_program(path));
-    for (const ir::Module& module : imported.modules) {
-      Subject subject;
-      subject.module = &module;
+  base::Status list(Programs& programs, const std::string& recipe) {
+    RETURN_IF_ERROR(select_module(options_.module, programs));
+    for (Subject& subject : programs.subjects) {
       subject.recipe_file = recipe;
       RETURN_IF_ERROR(list_steps(subject, options_));
     }

@@ -76,6 +76,7 @@ std::string boot_id() {
 }  // namespace
 
 base::Result<FileState> look_at(const std::string& path) {
+  if (path.empty()) return base::Error{"database: the name is empty; give a path, for example profile.db", base::Exit::wrong_use};
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
     if (errno != ENOENT) return wrong(path, fmt::format("cannot be opened: {}; check the path", std::strerror(errno)));
