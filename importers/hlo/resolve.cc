@@ -323,7 +323,7 @@ bool Parser::has_room_for(const ir::Shape& shape, int depth) {
 bool Parser::infer_shape_of(const ir::Computation& comp, ir::Instr& instr) {
   const ir::Inferred inferred = ir::infer_shape(module_, comp, instr);
   if (inferred.how != ir::Inferred::follows) {
-    const std::string_view why = inferred.how == ir::Inferred::written ? "write it" : inferred.what;
+    const std::string why = inferred.how == ir::Inferred::written ? "write it" : inferred.what;
     return fail(instr.offset, fmt::format("the shape of '{}' cannot be inferred: {}", module_.text(instr.name), why));
   }
   if (!has_room_for(inferred.shape, 0)) return fail(instr.offset, "the tuples whose shapes are left out are too large; write the shapes");

@@ -59,6 +59,7 @@ int64_t extent_of(const Terms& terms, TermId variable) { return terms[variable].
 std::vector<Loop> merged(const Terms& terms, const std::vector<TermId>& loops, const std::vector<Index>& indices,
                          std::vector<TermId>& gone) {
   std::vector<Loop> left;
+  left.reserve(loops.size());
   for (const TermId v : loops) left.push_back({v, extent_of(terms, v)});
   const auto are_one = [&](const Loop& outer, const Loop& inner) {
     return std::ranges::all_of(

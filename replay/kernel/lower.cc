@@ -336,6 +336,7 @@ base::Status Lowering::lower_scatter(Ref scatter, const std::vector<Root>& targe
   for (size_t k = 0; k < targets.size(); ++k) RETURN_IF_ERROR(copy_first(evaluator_.operand(scatter, k), targets[k]));
   if (ir::elements(evaluator_.shape(evaluator_.operand(scatter, targets.size() + 1))) == 0) return {};
   std::vector<Updated> arrays;
+  arrays.reserve(targets.size());
   for (const Root& t : targets)
     arrays.push_back({t.array, t.stored_type ? *t.shape : ir::array_shape(t.shape->type, t.shape->dims), t.stored_type});
   return lower_with([&](Nest& nest) { return scatter_updates(evaluator_, scatter, arrays, nest); }, false);

@@ -154,7 +154,7 @@ void Interpreter::round(const Frame& frame, ir::Type type, Values& values) const
 Batch Interpreter::compute(const OpRow& row, const Call& call) {
   Batch made = row.eval(call);
   if (!row.rounds || kind_of(*made) == Kind::integer) return made;
-  Values rounded = made.use_count() == 1 ? std::move(*std::const_pointer_cast<Values>(made)) : *made;
+  Values rounded = made.use_count() == 1 ? Values(std::move(*std::const_pointer_cast<Values>(made))) : Values(*made);
   round(call.frame, call.shape.type, rounded);
   return share(std::move(rounded));
 }

@@ -51,6 +51,7 @@ Batch reduce_window(const Call& call) {
   Walker walker(call.shape.dims);
   for (const int64_t index : *call.at) results.push_back(walker.move_to(index));
   std::vector<Values> acc;
+  acc.reserve(inputs);
   for (size_t k = 0; k < inputs; ++k) acc.push_back(repeat(call.scalar(inputs + k), 0, call.count()));
   Combiner combiner(call.in, call.instr.calls[0]);
   Walker places(window->sizes);
@@ -66,6 +67,7 @@ Batch reduce_window(const Call& call) {
     if (lanes.empty()) continue;
     call.in.in_scope([&] {
       std::vector<Values> x;
+      x.reserve(inputs);
       for (size_t k = 0; k < inputs; ++k) x.push_back(*call.operand(k, elements));
       if (!call.in.failed()) combiner.combine(acc, lanes, x);
     });
