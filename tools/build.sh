@@ -8,4 +8,4 @@ cd "$root"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
-cmake --build build
+cmake --build build ${1:+--target "$1"}

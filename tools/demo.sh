@@ -3,6 +3,6 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-"$root/tools/build.sh"
+"$root/tools/build.sh" profile
 cd "$root"
 build/profile --replay samples/bert_pretrain_step.hlo.txt

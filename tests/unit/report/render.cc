@@ -5,6 +5,8 @@
 
 #include "src/report/report.h"
 
+#include <algorithm>
+
 namespace report {
 namespace {
 
