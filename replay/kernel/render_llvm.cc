@@ -229,7 +229,12 @@ void LlvmFunction::memory(const Line& l) {
   }
   if (l.kind == Kind::store && l.args.size() == 2) {
     const std::string to = address(l);
-    return line("store {}, ptr {}, align {}{}", typed(l.args[1]), to, l.streaming ? std::min(64, align * l.lanes) : align,
+    std::string value = typed(l.args[1]);
+    if (l.streaming && l.reg == Reg::f16) {  // LLVM for AVX-512 passes no vectors of halves by the caches: as integers
+      const std::string integers = type_text(Reg::i16, l.lanes);
+      value = fmt::format("{} {}", integers, let("bitcast {} to {}", value, integers));
+    }
+    return line("store {}, ptr {}, align {}{}", value, to, l.streaming ? std::min(64, align * l.lanes) : align,
                 l.streaming ? ", !nontemporal !0" : "");
   }
   if (l.kind == Kind::store) {
