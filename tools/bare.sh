@@ -37,6 +37,7 @@ extra_packages=()
 if [[ $mirror == https:* ]]; then extra_packages=(--include=ca-certificates); fi
 
 target=$(mktemp -d "$cache/root.XXXXXX")
+chmod 755 "$target"  # mktemp makes it 0700: nobody but root could pass through "/" in there
 remove_root() {
   # Nothing is ever mounted here outside the namespace; the check and --one-file-system are the second and third lock on the door.
   if grep -q -F " $target" /proc/self/mountinfo; then echo "bare: something is mounted under $target: left as it is" >&2; return; fi
