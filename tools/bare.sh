@@ -37,7 +37,6 @@ extra_packages=()
 if [[ $mirror == https:* ]]; then extra_packages=(--include=ca-certificates); fi
 
 target=$(mktemp -d "$cache/root.XXXXXX")
-chmod 755 "$target"  # mktemp makes it 0700: nobody but root could pass through "/" in there
 remove_root() {
   # Nothing is ever mounted here outside the namespace; the check and --one-file-system are the second and third lock on the door.
   if grep -q -F " $target" /proc/self/mountinfo; then echo "bare: something is mounted under $target: left as it is" >&2; return; fi
@@ -68,6 +67,7 @@ for file in resolv.conf hosts; do cat "/etc/$file" >"$target/etc/$file"; done
 
 mkdir -p "$target$checkout" "$target/root/.cache/ccache"
 git -C "$root" ls-files -z | tar -C "$root" --null -T - -cf - | tar -C "$target$checkout" --no-same-owner -xf -
+chmod 755 "$target"  # made by mktemp with 0700, and so in the tarball: only root could pass through "/" in there
 cp -l "$cache/debs/"*.deb "$target/var/cache/apt/archives/" 2>/dev/null || true
 
 # enter COMMAND: runs it in the checkout inside the root, with its own mounts and processes; both end with it.
