@@ -336,8 +336,4 @@ Chosen Chooser::constant(ir::InstrRef elided) const {
   return {{}, "", "default"};
 }
 
-Chosen choose(const ir::Module& module, const InputOptions& options, int64_t parameter, const ir::Leaf& leaf) {
-  return Chooser(module, options).parameter(parameter, leaf);
-}
-
 }  // namespace replay

@@ -67,8 +67,6 @@ class Chooser {
   const InputOptions& options_;
   std::unique_ptr<Uses> uses_;
 };
-/// For one leaf alone.
-Chosen choose(const ir::Module& module, const InputOptions& options, int64_t parameter, const ir::Leaf& leaf);
 
 /// "0", "0.1": the generator's name of a leaf of a parameter.
 std::string input_name(int64_t parameter, const std::vector<int64_t>& path);

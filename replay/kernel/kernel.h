@@ -30,7 +30,6 @@ struct Part {
   int64_t chunk = 1;       ///< recommended iterations a chunk; count ≤ chunk: run on one thread
   bool by_thread = false;  ///< static split, thread t of `Target::threads` gets one contiguous range: partial results a thread
   int64_t work_bytes = 0;  ///< memory that one call of the whole part touches: small parts run on one thread
-  struct List;             ///< lines of the flat list; see list.h
 };
 
 /// A kernel ready to be compiled for its target.
