@@ -80,6 +80,8 @@ class Emitter {
   void emit(NodeId node);
   ValueId emit_copy(const Node& node, int row, int vector, int lanes);
   Values emit_load(NodeId id, unsigned how);
+  std::vector<ValueId> joined(std::vector<ValueId> parts);
+  void store_row(const Store& store, int row, bool vector, bool streaming);
   ValueId scalar_term(TermId term, int row);
   ValueId vector_term(TermId term, int row, int vector, Reg reg);
   ValueId vector_index(const Index& index, int row, int vector, Reg reg);

@@ -99,6 +99,7 @@ class LlvmFunction {
   void operation(const Line& l);
   void call(const Line& l);
   std::string vector_call(const Line& l, std::string_view symbol, int width);
+  std::string streamable(const Line& store);
   void memory(const Line& l);
   void control(const Line& l);
   void lanes(const Line& l);
@@ -213,6 +214,15 @@ void LlvmFunction::call(const Line& l) {
   define(l, fmt::format("bitcast {} {} to {}", type, result, type));
 }
 
+/// LLVM has no streaming store of halves (x86, 19): the same bits as floats. The fence, which is no instruction, keeps LLVM from storing the
+/// halves after all.
+std::string LlvmFunction::streamable(const Line& l) {
+  const std::string floats = type_text(Reg::f32, l.lanes / 2);
+  const std::string symbol = fmt::format("@llvm.arithmetic.fence.{}", suffix(Reg::f32, l.lanes / 2));
+  need(fmt::format("declare {0} {1}({0})", floats, symbol));
+  return fmt::format("{} {}", floats, let("call {0} {1}({0} {2})", floats, symbol, let("bitcast {} to {}", typed(l.args[1]), floats)));
+}
+
 void LlvmFunction::memory(const Line& l) {
   using Kind = Line::Kind;
   const std::string type = type_text(l.reg, l.lanes);
@@ -230,10 +240,7 @@ void LlvmFunction::memory(const Line& l) {
   if (l.kind == Kind::store && l.args.size() == 2) {
     const std::string to = address(l);
     std::string value = typed(l.args[1]);
-    if (l.streaming && l.reg == Reg::f16) {  // LLVM for AVX-512 passes no vectors of halves by the caches: as integers
-      const std::string integers = type_text(Reg::i16, l.lanes);
-      value = fmt::format("{} {}", integers, let("bitcast {} to {}", value, integers));
-    }
+    if (l.streaming && l.reg == Reg::f16) value = streamable(l);
     return line("store {}, ptr {}, align {}{}", value, to, l.streaming ? std::min(64, align * l.lanes) : align,
                 l.streaming ? ", !nontemporal !0" : "");
   }

@@ -63,8 +63,9 @@ std::set<int> Scheduler::streamed(const std::vector<Store>& stores, TermId acros
   const int64_t large = std::min<int64_t>(target_.l3_bytes, 32 << 20) / 2;
   for (const Store& s : stores) {
     const Array& array = lowered_.arrays[static_cast<size_t>(s.array)];
-    bool aligned = s.at.constant % target_.lanes == 0 && coefficient(s.at, across) == 1;
-    for (const auto& [t, c] : s.at.terms) aligned = aligned && (t == across || c % target_.lanes == 0);
+    const int64_t unit = int64_t{target_.lanes} * std::max(1, 4 / bytes(graph_.type(s.value)));  // elements of a whole vector register
+    bool aligned = s.at.constant % unit == 0 && coefficient(s.at, across) == 1;
+    for (const auto& [t, c] : s.at.terms) aligned = aligned && (t == across || c % unit == 0);
     if (aligned && array.kind == Array::Kind::output && array.bytes >= large) arrays.insert(s.array);
   }
   return arrays;
