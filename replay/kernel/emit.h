@@ -20,7 +20,7 @@ struct Spread {
 
 class Emitter {
  public:
-  Emitter(List& list, const Lowered& lowered) : list(list), graph_(lowered.graph) {}
+  Emitter(List& list, const Lowered& lowered) : list(list), lowered_(lowered), graph_(lowered.graph) {}
 
   List& list;
 
@@ -79,6 +79,7 @@ class Emitter {
   const Values* find(NodeId node) const;
   void emit(NodeId node);
   ValueId emit_copy(const Node& node, int row, int vector, int lanes);
+  void prefetch(int array, ValueId pointer);
   Values emit_load(NodeId id, unsigned how);
   std::vector<ValueId> joined(std::vector<ValueId> parts);
   void store_row(const Store& store, int row, bool vector, bool streaming);
@@ -90,6 +91,7 @@ class Emitter {
   void forget_dependences();
   bool contiguous(const Index& index);
 
+  const Lowered& lowered_;
   const Graph& graph_;
   std::vector<Scope> scopes_{1};
   std::map<TermId, Bound> bound_;

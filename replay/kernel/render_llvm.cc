@@ -214,8 +214,8 @@ void LlvmFunction::call(const Line& l) {
   define(l, fmt::format("bitcast {} {} to {}", type, result, type));
 }
 
-/// LLVM has no streaming store of halves (x86, 19): the same bits as floats. The fence, which is no instruction, keeps LLVM from storing the
-/// halves after all.
+/// LLVM has no streaming store of halves (x86, 19): the same bits as floats. The fence, which is no instruction, keeps LLVM from storing
+/// the halves after all.
 std::string LlvmFunction::streamable(const Line& l) {
   const std::string floats = type_text(Reg::f32, l.lanes / 2);
   const std::string symbol = fmt::format("@llvm.arithmetic.fence.{}", suffix(Reg::f32, l.lanes / 2));
@@ -342,7 +342,8 @@ void LlvmFunction::print() {
         break;
       case Kind::prefetch:
         need("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)");
-        line("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 3, i32 1)", address(l));
+        line("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 3, i32 1)",  // may lie beyond the array: not inbounds
+             let("getelementptr {}, ptr {}, i64 {}", element(l.reg), name(l.args[0]), l.imm));
         break;
       case Kind::fence:
         line("fence seq_cst");
