@@ -2,12 +2,10 @@
 // roundings.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <optional>
 
-#include "replay/device/devices.h"
-#include "replay/engine.h"
 #include "src/ir/builder.h"
+#include "tests/corpus/check.h"
 #include "tests/unit/reference/oracle.h"
 
 namespace {
@@ -16,63 +14,18 @@ using oracle::Against;
 using oracle::Json;
 using replay::Rounding;
 
-struct Nothing : replay::Observer {
-  base::Status keep(const model::Pass&, std::span<const model::Sample>) override { return {}; }
-};
-
-/// Outputs of one pass, by leaf path.
-using Outputs = std::map<std::vector<int64_t>, replay::Tensor>;
-
-base::Result<Outputs> run(const ir::Module& module, const replay::Recipes& recipes, Rounding rounding) {
-  ASSIGN_OR_RETURN(const auto device, replay::open_device("cpu", {}));
-  replay::PlanOptions options;
-  options.rounding = rounding;
-  options.target = device->target();
-  ASSIGN_OR_RETURN(replay::Plan plan, replay::make_plan(module, options));
-  for (const replay::Step* step : plan.steps) {
+base::Result<corpus::Outputs> run(const ir::Module& module, const replay::Recipes& recipes, Rounding rounding) {
+  ASSIGN_OR_RETURN(corpus::Planned planned, corpus::plan_on("cpu", module, rounding));
+  for (const replay::Step* step : planned.plan.steps) {
     if (step->cls < replay::Class::library) return base::Error{step->name + ": " + step->why};
   }
-  RETURN_IF_ERROR(device->prepare(plan));
-  replay::InputOptions inputs;
-  inputs.recipes = recipes;
-  ASSIGN_OR_RETURN(const auto filled, replay::load_inputs(plan, *device, inputs));
-  const std::atomic<bool> stop{false};
-  replay::EngineOptions engine_options;
-  engine_options.warm_up = 0;
-  engine_options.repeat_short = false;
-  Nothing nothing;
-  replay::Engine engine(plan, *device, engine_options, stop);
-  ASSIGN_OR_RETURN(const auto outcome, engine.run(*measure::exactly(1), nothing));
-  Outputs outputs;
-  for (const replay::PlanOutput& output : plan.outputs) {
-    replay::Tensor tensor;
-    tensor.shape = plan.buffers[static_cast<size_t>(output.buffer)].shape;
-    std::vector<std::byte> storage;
-    ASSIGN_OR_RETURN(const auto physical, replay::host_bytes(plan, *device, output.buffer, storage));
-    tensor.data.resize(static_cast<size_t>(ir::bytes(tensor.shape)));
-    replay::to_logical(tensor.shape, physical.first(tensor.data.size()), tensor.data);
-    outputs.emplace(output.path, std::move(tensor));
-  }
-  return outputs;
+  return corpus::replay_once(planned, recipes);
 }
 
-/// The output as an array of its own: its tensor has been picked out of the tuple already.
-Json alone(Json output) {
-  output["index"] = "";
-  return output;
-}
-
-int check(const Json& record, const Outputs& outputs, Against against, const std::string& what) {
+int check(const Json& record, const corpus::Outputs& outputs, Against against, const std::string& what) {
   int failed = 0;
   for (const Json& output : record.at("outputs")) {
-    if (!outputs.contains(oracle::path_of(output))) {
-      ADD_FAILURE() << what << " lacks output " << output.at("index");
-      ++failed;
-      continue;
-    }
-    const replay::Tensor& tensor = outputs.at(oracle::path_of(output));
-    std::string wrong = oracle::check_samples(output, oracle::pick(tensor, alone(output)), against);
-    if (wrong.empty() && against == Against::samples) wrong = oracle::check_whole(alone(output), tensor);
+    const std::string wrong = corpus::compare(output, outputs, against);
     if (wrong.empty()) continue;
     ++failed;
     ADD_FAILURE() << what << " output " << output.at("index") << ": " << wrong;
