@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 namespace kernel {
@@ -59,10 +60,24 @@ NodeId integer_division(Graph& g, Op op, Type type, NodeId a, NodeId b) {
   return g.select(zero, a, g.binary(is_signed(type) ? Code::srem : Code::urem, a, divisor));
 }
 
-NodeId shift(Graph& g, Op op, NodeId a, NodeId b) {
-  const Reg reg = g.type(a);
-  const NodeId inside = g.compare(Predicate::ult, b, g.integer(reg, width(reg)));
-  const NodeId amount = g.select(inside, b, g.integer(reg, op == Op::shift_right_arithmetic ? width(reg) - 1 : 0));
+/// The bits that an integer of less than 8 bits has, as an unsigned number.
+NodeId unsigned_bits(Graph& g, Typed x) {
+  const int bits = ir::info(x.type).significant_bits;
+  return bits >= 8 || x.type == Type::pred ? x.node : g.binary(Code::and_, x.node, g.integer(Reg::i8, (int64_t{1} << bits) - 1));
+}
+
+NodeId shift(Graph& g, Op op, Typed x, NodeId by) {
+  const Reg reg = g.type(x.node);
+  const bool logical = op == Op::shift_right_logical;
+  const int bits = ir::info(x.type).significant_bits;
+  NodeId a = logical ? unsigned_bits(g, x) : x.node;
+  if (op == Op::shift_right_arithmetic && !is_signed(x.type) && bits < 8) {  // the uppermost bit of so few is a sign, too
+    const NodeId spare = g.integer(reg, width(reg) - bits);
+    a = g.binary(Code::ashr, g.binary(Code::shl, a, spare), spare);
+  }
+  const NodeId b = unsigned_bits(g, {by, x.type});
+  const NodeId inside = g.compare(Predicate::ult, b, g.integer(reg, bits));
+  const NodeId amount = g.select(inside, b, g.integer(reg, op == Op::shift_right_arithmetic ? bits - 1 : 0));
   if (op == Op::shift_right_arithmetic) return g.binary(Code::ashr, a, amount);
   return g.select(inside, g.binary(op == Op::shift_left ? Code::shl : Code::lshr, a, amount), g.integer(reg, 0));
 }
@@ -84,10 +99,27 @@ NodeId integer_power(Graph& g, Type type, NodeId base, NodeId exponent) {
   return g.select(g.compare(Predicate::slt, exponent, g.integer(reg, 0)), of_negative, result);
 }
 
+/// The upper 64 bits by halves: with u = 2^32·u1 + u0 the middle products carry; a signed product is the unsigned one less what the signs
+/// add.
+NodeId high_product_64(Graph& g, Type type, NodeId a, NodeId b) {
+  const auto c = [&](int64_t v) { return g.integer(Reg::i64, v); };
+  const auto add = [&](NodeId x, NodeId y) { return g.binary(Code::add, x, y); };
+  const auto mul = [&](NodeId x, NodeId y) { return g.binary(Code::mul, x, y); };
+  const auto low = [&](NodeId x) { return g.binary(Code::and_, x, c(0xffffffff)); };
+  const auto high = [&](NodeId x) { return g.binary(Code::lshr, x, c(32)); };
+  const NodeId first = add(mul(high(a), low(b)), high(mul(low(a), low(b))));
+  const NodeId second = add(mul(low(a), high(b)), low(first));
+  const NodeId product = add(add(mul(high(a), high(b)), high(first)), high(second));
+  if (!is_signed(type)) return product;
+  const auto if_negative = [&](NodeId x, NodeId y) { return g.binary(Code::and_, g.binary(Code::ashr, x, c(63)), y); };
+  return g.binary(Code::sub, g.binary(Code::sub, product, if_negative(a, b)), if_negative(b, a));
+}
+
 NodeId high_product(Graph& g, Type type, NodeId a, NodeId b) {
+  if (g.type(a) == Reg::i64) return high_product_64(g, type, a, b);
   const Code widen = is_signed(type) ? Code::sext : Code::zext;
   const NodeId product = g.binary(Code::mul, g.cast(widen, Reg::i64, a), g.cast(widen, Reg::i64, b));
-  return g.cast(Code::trunc, g.type(a), g.binary(Code::lshr, product, g.integer(Reg::i64, width(g.type(a)))));
+  return g.cast(Code::trunc, g.type(a), g.binary(Code::lshr, product, g.integer(Reg::i64, ir::info(type).significant_bits)));
 }
 
 Predicate predicate_of(ir::Direction direction, Type type) {
@@ -136,14 +168,16 @@ NodeId negate(Graph& g, Typed x) {
   return g.binary(Code::sub, number(g, g.type(x.node), 0), x.node);
 }
 
-/// Rounds an f32 to `mantissa` stored bits, to nearest even, by its bits; NaN stays a NaN.
+/// Rounds to `mantissa` stored bits, to nearest even, by the bits; NaN stays a NaN.
 NodeId round_mantissa(Graph& g, NodeId x, int64_t mantissa) {
-  const auto c = [&](int64_t v) { return g.integer(Reg::i32, v); };
-  const int64_t drop = 23 - mantissa;
-  const NodeId u = g.cast(Code::bitcast, Reg::i32, x);
+  const Reg reg = g.type(x), ints = reg == Reg::f64 ? Reg::i64 : Reg::i32;
+  const int64_t drop = (reg == Reg::f64 ? 52 : 23) - mantissa;
+  if (drop <= 0) return x;
+  const auto c = [&](int64_t v) { return g.integer(ints, v); };
+  const NodeId u = g.cast(Code::bitcast, ints, x);
   const NodeId odd = g.binary(Code::and_, g.binary(Code::lshr, u, c(drop)), c(1));
   const NodeId sum = g.binary(Code::add, g.binary(Code::add, u, c((int64_t{1} << (drop - 1)) - 1)), odd);
-  const NodeId kept = g.cast(Code::bitcast, Reg::f32, g.binary(Code::and_, sum, c(-(int64_t{1} << drop))));
+  const NodeId kept = g.cast(Code::bitcast, reg, g.binary(Code::and_, sum, c(-(int64_t{1} << drop))));
   return g.select(is_nan(g, x), x, kept);
 }
 
@@ -152,8 +186,12 @@ NodeId is_finite(Graph& g, Typed x) {
   return g.compare(Predicate::olt, g.unary(Code::fabs, x.node), g.real(g.type(x.node), std::numeric_limits<double>::infinity()));
 }
 
-NodeId count_leading_zeros(Graph& g, Typed x) { return g.unary(Code::ctlz, x.node); }
-NodeId population(Graph& g, Typed x) { return g.unary(Code::ctpop, x.node); }
+NodeId count_leading_zeros(Graph& g, Typed x) {
+  const NodeId zeros = g.unary(Code::ctlz, unsigned_bits(g, x));
+  const int spare = width(g.type(x.node)) - (x.type == Type::pred ? 1 : ir::info(x.type).significant_bits);
+  return spare == 0 ? zeros : g.binary(Code::sub, zeros, g.integer(g.type(zeros), spare));
+}
+NodeId population(Graph& g, Typed x) { return g.unary(Code::ctpop, unsigned_bits(g, x)); }
 NodeId invert(Graph& g, Typed x) { return g.binary(Code::xor_, x.node, g.integer(g.type(x.node), x.type == Type::pred ? 1 : -1)); }
 NodeId square_root(Graph& g, Typed x) { return g.unary(Code::sqrt, x.node); }
 NodeId inverse_root(Graph& g, Typed x) { return g.binary(Code::fdiv, number(g, g.type(x.node), 1), g.unary(Code::sqrt, x.node)); }
@@ -226,9 +264,41 @@ NodeId plain(Graph& g, Op op, Type type, NodeId a, NodeId b) {
   return -1;
 }
 
+/// What lies below the smallest normal of the format becomes a zero, what lies above its largest number an infinity.
+NodeId reduce_precision(Graph& g, const ElementOp& op, Typed x) {
+  const Reg reg = g.type(x.node);
+  if (!ir::is_float(x.type) || op.exponent_bits < 1 || op.mantissa_bits < 0) return -1;
+  const NodeId kept = round_mantissa(g, x.node, op.mantissa_bits);
+  if (op.exponent_bits >= (reg == Reg::f64 ? 11 : 8)) return kept;
+  const int bias = (1 << (op.exponent_bits - 1)) - 1;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double smallest = std::ldexp(1.0, 1 - bias), above = std::ldexp(1.0, bias + 1);
+  const auto signed_like = [&](double value) { return g.op(Code::copysign, reg, {g.real(reg, value), x.node}); };
+  const NodeId size = g.unary(Code::fabs, kept);
+  const NodeId low = g.select(g.compare(Predicate::olt, size, g.real(reg, smallest)), signed_like(0), kept);
+  return g.select(g.compare(Predicate::oge, size, g.real(reg, above)), signed_like(infinity), low);
+}
+
+/// Away from zero where the random bits, as a fraction of 1, lie below the fraction of x.
+NodeId stochastic_convert(Graph& g, const ElementOp& op, Typed x, Typed random) {
+  if (!ir::is_float(x.type) || ir::is_float(random.type)) return -1;
+  if (ir::is_float(op.type)) return convert(g, x, op.type);
+  const NodeId wide = g.cast(Code::fpext, Reg::f64, x.node);
+  const NodeId size = g.unary(Code::fabs, wide), whole = g.unary(Code::floor, size);
+  const NodeId drawn =
+      g.binary(Code::mul, convert(g, random, Type::f64), g.real(Reg::f64, std::ldexp(1.0, -ir::info(random.type).significant_bits)));
+  const NodeId up = g.compare(Predicate::olt, drawn, g.binary(Code::sub, size, whole));
+  const NodeId chosen = g.select(up, g.binary(Code::add, whole, g.real(Reg::f64, 1)), whole);
+  return convert(g, {g.op(Code::copysign, Reg::f64, {chosen, wide}), Type::f64}, op.type);
+}
+
 NodeId binary(Graph& g, const ElementOp& op, Typed a, Typed b) {
   const bool floats = ir::is_float(a.type);
   switch (op.op) {
+    case Op::complex:
+      return floats ? g.pair(a.node, b.node) : -1;
+    case Op::stochastic_convert:
+      return stochastic_convert(g, op, a, b);
     case Op::add:
     case Op::subtract:
     case Op::multiply:
@@ -250,9 +320,9 @@ NodeId binary(Graph& g, const ElementOp& op, Typed a, Typed b) {
     case Op::shift_left:
     case Op::shift_right_logical:
     case Op::shift_right_arithmetic:
-      return floats ? -1 : shift(g, op.op, a.node, b.node);
+      return floats ? -1 : shift(g, op.op, a, b.node);
     case Op::mulhi:
-      return floats || g.type(a.node) == Reg::i64 ? -1 : high_product(g, a.type, a.node, b.node);
+      return floats ? -1 : high_product(g, a.type, a.node, b.node);
     case Op::compare:
       return compare(g, op, a, b);
     default:
@@ -265,25 +335,12 @@ NodeId clamp(Graph& g, Typed low, Typed x, Typed high) {
   return extreme(g, Op::minimum, x.type, raised, high.node);
 }
 
-NodeId reduce_precision(Graph& g, const ElementOp& op, Typed x) {
-  if (g.type(x.node) != Reg::f32) return -1;
-  if (op.exponent_bits == 5 && op.mantissa_bits == 10) return rounded(g, x.node, Type::f16);
-  if (op.exponent_bits < 8 || op.mantissa_bits < 1) return -1;
-  return op.mantissa_bits >= 23 ? x.node : round_mantissa(g, x.node, op.mantissa_bits);
-}
-
-/// The bits of a value of the same width.
-NodeId reinterpret(Graph& g, Typed x, Type to) {
-  const NodeId stored = to_storage(g, x.node, x.type);
-  return from_storage(g, g.cast(Code::bitcast, storage_of(to), stored), to);
-}
-
 NodeId unary(Graph& g, const ElementOp& op, Typed x) {
-  if (op.op == Op::convert) return convert(g, x, op.type);
   if (op.op == Op::reduce_precision) return reduce_precision(g, op, x);
   if (op.op == Op::real) return x.node;
-  if (op.op == Op::bitcast_convert && ir::bytes(x.type) == ir::bytes(op.type) && x.type != Type::pred && op.type != Type::pred)
-    return reinterpret(g, x, op.type);
+  if (op.op == Op::imag) return number(g, g.type(x.node), 0);
+  if (op.op == Op::bitcast_convert && x.type == op.type) return x.node;
+  if (op.op == Op::bitcast_convert && bits_of(x.type) == bits_of(op.type)) return from_pattern(g, pattern_of(g, x), op.type);
   for (const UnaryRow& row : kUnary)
     if (row.op == op.op && (!row.floats_only || ir::is_float(x.type))) return row.make(g, x);
   return -1;
@@ -293,57 +350,57 @@ NodeId unary(Graph& g, const ElementOp& op, Typed x) {
 
 base::Result<NodeId> elementwise(Graph& graph, const ElementOp& op, std::span<const Typed> in) {
   NodeId result = -1;
-  if (in.size() == 1) result = unary(graph, op, in[0]);
-  if (in.size() == 2) result = binary(graph, op, in[0], in[1]);
-  if (in.size() == 3 && op.op == Op::select) result = graph.select(in[0].node, in[1].node, in[2].node);
-  if (in.size() == 3 && op.op == Op::clamp) result = clamp(graph, in[0], in[1], in[2]);
+  const bool chooses = in.size() == 3 && op.op == Op::select;
+  if (!in.empty() && op.op == Op::convert) {
+    result = convert(graph, in[0], op.type);
+  } else if (!in.empty() && !chooses && ir::is_complex(in[0].type)) {
+    result = complex_op(graph, op, in);
+  } else {
+    if (in.size() == 1) result = unary(graph, op, in[0]);
+    if (in.size() == 2) result = binary(graph, op, in[0], in[1]);
+    if (chooses) result = graph.select(in[0].node, in[1].node, in[2].node);
+    if (in.size() == 3 && op.op == Op::clamp) result = clamp(graph, in[0], in[1], in[2]);
+  }
   if (result < 0) {
     const std::string_view type = in.empty() ? ir::text(op.type) : ir::text(in[0].type);
     return base::Error{fmt::format("no kernel for {}: not for {}", ir::text(op.op), type)};
   }
-  return result;
+  return wrapped(graph, result, op.type);
+}
+
+/// Saturates at the ends of an integer type of less than 8 bits.
+NodeId saturated(Graph& g, NodeId value, Type to) {
+  const int bits = ir::info(to).significant_bits;
+  if (bits >= 8) return value;
+  const int64_t high = is_signed(to) ? (int64_t{1} << (bits - 1)) - 1 : (int64_t{1} << bits) - 1;
+  value = extreme(g, Op::minimum, to, value, g.integer(Reg::i8, high));
+  return is_signed(to) ? extreme(g, Op::maximum, to, value, g.integer(Reg::i8, -high - 1)) : value;
+}
+
+/// Complex to real takes the real part; what becomes complex has an imaginary part of 0.
+NodeId convert_complex(Graph& g, Typed value, Type to) {
+  const Type from = part_type(value.type), part = part_type(to);
+  const NodeId re = g.part(value.node, 0), im = g.is_pair(value.node) ? g.part(value.node, 1) : -1;
+  if (to == Type::pred) return g.binary(Code::or_, convert(g, {re, from}, to), convert(g, {im, from}, to));
+  const NodeId converted = convert(g, {re, from}, part);
+  if (!ir::is_complex(to)) return converted;
+  return g.pair(converted, im < 0 ? g.real(register_of(to), 0) : convert(g, {im, from}, part));
 }
 
 NodeId convert(Graph& g, Typed value, ir::Type to) {
   const Reg from_reg = g.type(value.node), reg = register_of(to);
   const bool floats = ir::is_float(value.type);
+  if (ir::is_complex(value.type) || ir::is_complex(to)) return convert_complex(g, value, to);
   if (to == Type::pred) {
     if (value.type == Type::pred) return value.node;
     return g.compare(floats ? Predicate::une : Predicate::ne, value.node, number(g, from_reg, 0));
   }
   if (floats && ir::is_float(to))
     return from_reg == reg ? value.node : g.cast(reg == Reg::f64 ? Code::fpext : Code::fptrunc, reg, value.node);
-  if (floats) return g.op(is_signed(to) ? Code::fptosi : Code::fptoui, reg, {value.node});
+  if (floats) return saturated(g, g.op(is_signed(to) ? Code::fptosi : Code::fptoui, reg, {value.node}), to);
   if (ir::is_float(to)) return g.op(is_signed(value.type) ? Code::sitofp : Code::uitofp, reg, {value.node});
-  if (width(reg) <= width(from_reg)) return g.cast(Code::trunc, reg, value.node);
-  return g.cast(is_signed(value.type) ? Code::sext : Code::zext, reg, value.node);
-}
-
-NodeId rounded(Graph& g, NodeId value, ir::Type type) {
-  if (type == Type::f16) return g.cast(Code::fpext, Reg::f32, g.cast(Code::fptrunc, Reg::f16, value));
-  if (type == Type::bf16) return from_storage(g, to_storage(g, value, type), type);
-  return value;
-}
-
-NodeId to_storage(Graph& g, NodeId value, ir::Type type) {
-  if (type == Type::pred) return g.cast(Code::zext, Reg::i8, value);
-  if (type == Type::f16) return g.cast(Code::fptrunc, Reg::f16, value);
-  if (type != Type::bf16) return value;
-  // (u + 0x7fff + bit 16) >> 16; a NaN keeps its upper half and becomes quiet.
-  const auto c = [&](int64_t v) { return g.integer(Reg::i32, v); };
-  const NodeId u = g.cast(Code::bitcast, Reg::i32, value);
-  const NodeId upper = g.binary(Code::lshr, u, c(16));
-  const NodeId sum = g.binary(Code::add, g.binary(Code::add, u, c(0x7fff)), g.binary(Code::and_, upper, c(1)));
-  const NodeId bits = g.select(is_nan(g, value), g.binary(Code::or_, upper, c(0x40)), g.binary(Code::lshr, sum, c(16)));
-  return g.cast(Code::trunc, Reg::i16, bits);
-}
-
-NodeId from_storage(Graph& g, NodeId value, ir::Type type) {
-  if (type == Type::pred) return g.compare(Predicate::ne, value, g.integer(Reg::i8, 0));
-  if (type == Type::f16) return g.cast(Code::fpext, Reg::f32, value);
-  if (type != Type::bf16) return value;
-  const NodeId wide = g.cast(Code::zext, Reg::i32, value);
-  return g.cast(Code::bitcast, Reg::f32, g.binary(Code::shl, wide, g.integer(Reg::i32, 16)));
+  if (width(reg) <= width(from_reg)) return wrapped(g, g.cast(Code::trunc, reg, value.node), to);
+  return wrapped(g, g.cast(is_signed(value.type) ? Code::sext : Code::zext, reg, value.node), to);
 }
 
 }  // namespace kernel

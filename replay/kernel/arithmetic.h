@@ -28,11 +28,24 @@ base::Result<NodeId> elementwise(Graph& graph, const ElementOp& op, std::span<co
 
 /// Small floats stay f32 values: no rounding.
 NodeId convert(Graph& graph, Typed value, ir::Type to);
-/// An f32 value rounded to the precision of f16 or bf16; others as they are.
+
+// storage.cc
+/// An f32 value rounded to the precision of a small float; others as they are.
 NodeId rounded(Graph& graph, NodeId value, ir::Type type);
-/// Between registers and memory: pred i1 ↔ i8, f16 and bf16 ↔ f32. Rounds to nearest even.
+/// An i8 value as an integer of less than 8 bits has it: the other bits are copies of the sign, or 0. Others as they are.
+NodeId wrapped(Graph& graph, NodeId value, ir::Type type);
+/// Between registers and memory: pred i1 ↔ i8, small floats ↔ f32; complex: of a part. Rounds to nearest even.
 NodeId to_storage(Graph& graph, NodeId value, ir::Type type);
 NodeId from_storage(Graph& graph, NodeId value, ir::Type type);
+
+/// Bits of an element as XLA counts them: s4 4, f8 8.
+int bits_of(ir::Type type);
+/// The bits of a value in the integer register of its storage, and back from any integer register; what is above bits_of is 0.
+NodeId pattern_of(Graph& graph, Typed value);
+NodeId from_pattern(Graph& graph, NodeId bits, ir::Type type);
+
+/// Ops on pairs (complex.cc); -1: has no meaning.
+NodeId complex_op(Graph& graph, const ElementOp& op, std::span<const Typed> in);
 
 /// Inline f32 functions (functions.cc): max. 1.5 to 2.3 ulp, right at infinities, NaN, zeros and subnormals.
 NodeId exp_f32(Graph& graph, NodeId x);

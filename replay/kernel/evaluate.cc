@@ -191,11 +191,9 @@ base::Result<NodeId> Evaluator::compute(Ref ref, const std::vector<int64_t>& pat
   if (const auto stored = materialised.find(ref); stored != materialised.end()) {
     const int leaf = leaf_number(shape(ref), path);
     const ir::Shape& s = shape(ref, path);
-    Reg reg = register_of(s.type);
-    if (reg == Reg::i1) reg = Reg::i8;
-    const NodeId loaded = graph().load(reg, stored->second[static_cast<size_t>(leaf)], linearise(s.dims, place));
-    return s.type == ir::Type::pred ? from_storage(graph(), loaded, s.type) : loaded;
+    return load(s.type, stored->second[static_cast<size_t>(leaf)], linearise(s.dims, place), Held::computed);
   }
+  if (i.op == Op::bitcast_convert && shape(ref).rank() != shape(operand(ref, 0)).rank()) return bitcast_convert(ref, place);
   if (ir::is_elementwise(i.op) || i.op == Op::bitcast_convert) return arithmetic(ref, place);
   switch (i.op) {
     case Op::constant:
@@ -205,6 +203,9 @@ base::Result<NodeId> Evaluator::compute(Ref ref, const std::vector<int64_t>& pat
       if (static_cast<size_t>(i.number) < bound.size()) return bound[static_cast<size_t>(i.number)].node;
       return unsupported(ref, "a parameter that nobody gives");
     }
+    case Op::set_dimension_size:
+    case Op::copy_start:
+      return value(operand(ref, 0), {}, place);
     case Op::replica_id:
     case Op::partition_id:
       return graph().integer(register_of(shape(ref).type), 0);
@@ -228,6 +229,7 @@ base::Result<NodeId> Evaluator::compute(Ref ref, const std::vector<int64_t>& pat
     case Op::reduce:
     case Op::reduce_window:
     case Op::dot:
+    case Op::convolution:
       return reduction_value(ref, path, place);
     default:
       return moved(ref, path, place);
@@ -256,7 +258,27 @@ base::Result<NodeId> Evaluator::input(Ref ref, int leaf, const std::vector<int64
   const ir::Shape& inside = shape(ref, path);
   const ir::Shape& memory = static_cast<size_t>(leaf) < inputs_.size() ? *inputs_[static_cast<size_t>(leaf)] : inside;
   if (!ir::same_dims(inside, memory)) return unsupported(ref, "its shape is not that of the operand");
-  return from_storage(graph(), graph().load(storage_of(memory.type), leaf, element_of(memory, place)), memory.type);
+  return load(memory.type, leaf, element_of(memory, place), Held::stored);
+}
+
+NodeId Evaluator::load(ir::Type type, int array, const Index& at, Held held) {
+  if (ir::is_complex(type)) {
+    const Reg reg = register_of(type);
+    return graph().pair(graph().load(reg, array, at * 2), graph().load(reg, array, at * 2 + 1));
+  }
+  const bool stored = held == Held::stored || type == ir::Type::pred;
+  const NodeId loaded = graph().load(stored ? storage_of(type) : register_of(type), array, at);
+  return stored ? from_storage(graph(), loaded, type) : loaded;
+}
+
+void Evaluator::store(std::vector<Store>& to, int array, const Index& at, Typed value, Held held) {
+  const Index place = graph().terms.normal(at);
+  if (ir::is_complex(value.type)) {
+    for (size_t k = 0; k < 2; ++k) to.push_back({array, place * 2 + static_cast<int64_t>(k), graph().part(value.node, k)});
+    return;
+  }
+  const bool stored = held == Held::stored || value.type == ir::Type::pred;
+  to.push_back({array, place, stored ? to_storage(graph(), value.node, value.type) : value.node});
 }
 
 base::Result<NodeId> Evaluator::constant(Ref ref, const Place& place) {
@@ -270,15 +292,16 @@ base::Result<NodeId> Evaluator::constant(Ref ref, const Place& place) {
     uniform = std::memcmp(literal.data.data(), literal.data.data() + e * size, static_cast<size_t>(size)) == 0;
   if (uniform) {
     const Reg reg = register_of(s.type);
-    return is_float(reg) ? graph().real(reg, ir::as_double(literal, s.type, 0)) : graph().integer(reg, ir::as_int(literal, s.type, 0));
+    if (!is_float(reg)) return graph().integer(reg, ir::as_int(literal, s.type, 0));
+    const NodeId re = graph().real(reg, ir::as_double(literal, s.type, 0));
+    return ir::is_complex(s.type) ? graph().pair(re, graph().real(reg, ir::as_double(literal, s.type, 0, 1))) : re;
   }
   if (count * size > kLargestConstant) return unsupported(ref, "a constant of more than 64 KiB inside a fusion");
   size_t array = 0;
   while (array < out_.arrays.size() && (out_.arrays[array].kind != Array::Kind::constant || out_.arrays[array].data != literal.data))
     ++array;
   if (array == out_.arrays.size()) out_.arrays.push_back({Array::Kind::constant, 0, 0, count * size, literal.data});
-  const NodeId loaded = graph().load(storage_of(s.type), static_cast<int>(array), linearise(s.dims, place));
-  return from_storage(graph(), loaded, s.type);
+  return load(s.type, static_cast<int>(array), linearise(s.dims, place), Held::stored);
 }
 
 base::Result<NodeId> Evaluator::arithmetic(Ref ref, const Place& place) {
@@ -297,7 +320,7 @@ base::Result<NodeId> Evaluator::arithmetic(Ref ref, const Place& place) {
     in.push_back({node, shape(maker(from, {}).ref, maker(from, {}).path).type});
   }
   const bool chooses = i.op == Op::select;  // its first operand is a predicate
-  for (size_t k = chooses ? 2 : 1; k < in.size(); ++k)
+  for (size_t k = chooses ? 2 : 1; k < in.size() && i.op != Op::stochastic_convert; ++k)
     if (in[k].type != in[chooses ? 1 : 0].type) return unsupported(ref, "operands of different types");
   auto node = elementwise(graph(), op, in);
   if (!node.ok()) return unsupported(ref, node.error().message);
@@ -475,6 +498,34 @@ base::Result<NodeId> Evaluator::dynamic_update_slice(Ref ref, const Place& place
   if (ir::elements(shape(update)) == 0) return old;
   ASSIGN_OR_RETURN(const NodeId fresh, value(update, {}, at));
   return graph().select(inside, fresh, old);
+}
+
+/// The last dimension comes or goes: its elements are the parts of one element on the other side, the lowest bits first.
+base::Result<NodeId> Evaluator::bitcast_convert(Ref ref, const Place& place) {
+  Graph& g = graph();
+  const Ref from = operand(ref, 0);
+  const ir::Type before = shape(from).type, after = shape(ref).type;
+  const bool narrower = shape(ref).rank() == shape(from).rank() + 1;
+  const int64_t parts = narrower ? shape(ref).dims.back() : shape(from).dims.back();
+  const int bits = bits_of(narrower ? after : before);
+  const bool fits = narrower || shape(ref).rank() + 1 == shape(from).rank();
+  if (!fits || ir::is_complex(before) || ir::is_complex(after) || bits_of(narrower ? before : after) != bits * parts)
+    return unsupported(ref, "between sizes that do not divide each other");
+  if (narrower) {
+    ASSIGN_OR_RETURN(const NodeId whole, value(from, {}, Place(place.begin(), place.end() - 1)));
+    const NodeId pattern = pattern_of(g, {whole, before});
+    const NodeId amount = g.index(Reg::i64, place.back() * bits);
+    return from_pattern(g, g.binary(Code::lshr, g.cast(Code::zext, Reg::i64, pattern), amount), after);
+  }
+  NodeId pattern = g.integer(Reg::i64, 0);
+  for (int64_t k = 0; k < parts; ++k) {
+    Place at = place;
+    at.push_back(Index{k, {}});
+    ASSIGN_OR_RETURN(const NodeId part, value(from, {}, at));
+    const NodeId wide = g.cast(Code::zext, Reg::i64, pattern_of(g, {part, before}));
+    pattern = g.binary(Code::or_, pattern, g.binary(Code::shl, wide, g.integer(Reg::i64, k * bits)));
+  }
+  return from_pattern(g, pattern, after);
 }
 
 base::Result<NodeId> Evaluator::gather(Ref ref, const Place& place) {

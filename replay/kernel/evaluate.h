@@ -13,6 +13,7 @@
 #include "replay/kernel/place.h"
 #include "replay/rounding.h"
 #include "src/base/result.h"
+#include "src/ir/attr.h"
 #include "src/ir/module.h"
 
 namespace kernel {
@@ -23,6 +24,9 @@ struct Ref {
   ir::InstrId instr = 0;
   auto operator<=>(const Ref&) const = default;
 };
+
+/// Products with a sum over them.
+inline bool is_product(ir::Op op) { return op == ir::Op::dot || op == ir::Op::convolution; }
 
 /// Why an attempt to lower a nest has to start anew, with what was learnt.
 struct Retry {
@@ -99,6 +103,10 @@ class Evaluator {
   base::Result<NodeId> reduction_value(Ref ref, const std::vector<int64_t>& path, const Place& place);
   /// n results of a computation on n or 2n values: reducers, maps, scatter combiners.
   base::Result<std::vector<NodeId>> apply(ir::CompId comp, std::span<const Typed> arguments);
+  /// Arrays hold elements as memory has them, or in register types (materialised results).
+  enum class Held : uint8_t { stored, computed };
+  NodeId load(ir::Type type, int array, const Index& at, Held held);
+  void store(std::vector<Store>& to, int array, const Index& at, Typed value, Held held);
   NodeId in_range(const Index& index, int64_t low, int64_t high);
   Index clamped(const Index& index, int64_t low, int64_t high);
   /// An integer value as an index, clamped to [low, high].
@@ -118,6 +126,7 @@ class Evaluator {
   base::Result<NodeId> input(Ref ref, int leaf, const std::vector<int64_t>& path, const Place& place);
   base::Result<NodeId> constant(Ref ref, const Place& place);
   base::Result<NodeId> arithmetic(Ref ref, const Place& place);
+  base::Result<NodeId> bitcast_convert(Ref ref, const Place& place);
   base::Result<NodeId> moved(Ref ref, const std::vector<int64_t>& path, const Place& place);
   base::Result<NodeId> pad(Ref ref, const Place& place);
   base::Result<NodeId> concatenate(Ref ref, const Place& place);
@@ -132,7 +141,23 @@ class Evaluator {
   int64_t serial_cost(Ref ref) const;
   std::vector<TermId> exact_loops(const std::vector<int64_t>& sizes, const Place& place) const;
   base::Result<std::vector<Typed>> terms_in_stage(Ref ref, const Place& place, const Reduction& reducer, size_t& stage);
+  base::Result<std::vector<Typed>> convolution_terms(Ref ref, const Place& place, const Index& step);
+  /// Under a window: the place in the array, and whether there is an element.
+  struct Tap {
+    Index at;
+    NodeId inside;
+  };
+  Tap tap(const ir::WindowDim& window, const Index& place, const Index& step, int64_t size);
+  base::Result<Typed> product_of(Ref ref, const Place& left, const Place& right);
+  base::Result<std::vector<int64_t>> steps_of(Ref ref);
   base::Result<Reduction> reducer(Ref ref);
+  base::Result<std::vector<NodeId>> combined_by(ir::CompId comp, std::span<const ir::Type> types, int64_t guards);
+  base::Result<Reduction> guarded(ir::CompId comp, std::span<const ir::Type> types, Reduction reduction);
+  Reduction sum_of(ir::Type type);
+  std::vector<ir::Type> reduced_types(Ref ref) const;
+  /// Pairs as their parts, and back.
+  std::vector<NodeId> flattened(std::span<const NodeId> nodes);
+  std::vector<NodeId> paired(std::span<const NodeId> flat, std::span<const ir::Type> types);
   base::Result<NodeId> result_of_nothing(Ref ref, size_t leaf);
   base::Result<std::vector<NodeId>> with_start(Ref ref, const Reduction& reduction);
 

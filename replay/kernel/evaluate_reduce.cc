@@ -83,6 +83,7 @@ base::Result<std::vector<Typed>> Evaluator::terms_of(Ref ref, const Place& place
   const ir::Instr& i = instr(ref);
   if (i.op == Op::reduce_window) return window_terms(ref, place, step, reducer);
   if (i.op == Op::dot) return product_terms(ref, place, step);
+  if (i.op == Op::convolution) return convolution_terms(ref, place, step);
   const auto dims = ir::attr_dims(module_, i, "dimensions");
   const auto& sizes = shape(operand(ref, 0)).dims;
   std::vector<int64_t> reduced;
@@ -101,11 +102,18 @@ base::Result<std::vector<Typed>> Evaluator::terms_of(Ref ref, const Place& place
   return terms;
 }
 
+Evaluator::Tap Evaluator::tap(const ir::WindowDim& w, const Index& place, const Index& step, int64_t size) {
+  const Index dilated = place * w.stride + step * w.window_dilation + -w.pad_low;
+  auto [quotient, rest] = graph().terms.divide(dilated, w.base_dilation);
+  NodeId inside = in_range(quotient, 0, size);
+  if (w.base_dilation > 1) inside = graph().binary(Code::and_, inside, in_range(rest, 0, 1));
+  return {clamped(quotient, 0, std::max<int64_t>(size - 1, 0)), inside};
+}
+
 base::Result<std::vector<Typed>> Evaluator::window_terms(Ref ref, const Place& place, const Index& step, const Reduction& reducer) {
   const ir::Instr& i = instr(ref);
   ASSIGN_OR_RETURN(const auto window, ir::attr_window(module_, i));
   const auto& sizes = shape(operand(ref, 0)).dims;
-  if (window.size() != sizes.size()) return unsupported(ref, "a window of another rank");
   std::vector<int64_t> extents;
   extents.reserve(window.size());
   for (const auto& w : window) extents.push_back(w.size);
@@ -113,21 +121,18 @@ base::Result<std::vector<Typed>> Evaluator::window_terms(Ref ref, const Place& p
   NodeId inside = graph().integer(Reg::i1, 1);
   Place at(sizes.size());
   for (size_t d = 0; d < sizes.size(); ++d) {
-    const auto& w = window[d];
-    const Index tap = w.reversed ? taps[d] * -1 + (w.size - 1) : taps[d];
-    const Index dilated = place[d] * w.stride + tap * w.window_dilation + -w.pad_low;
-    auto [quotient, rest] = graph().terms.divide(dilated, w.base_dilation);
-    inside = graph().binary(Code::and_, inside, in_range(quotient, 0, sizes[d]));
-    if (w.base_dilation > 1) inside = graph().binary(Code::and_, inside, in_range(rest, 0, 1));
-    at[d] = clamped(quotient, 0, std::max<int64_t>(sizes[d] - 1, 0));
+    const Tap under = tap(window[d], place[d], taps[d], sizes[d]);
+    inside = graph().binary(Code::and_, inside, under.inside);
+    at[d] = under.at;
   }
-  const bool all_inside = graph().is_constant(inside) && graph()[inside].imm == 1;
-  if (reducer.in_order && !all_inside) return unsupported(ref, "a window over padding with a reducer that has no neutral value");
+  const std::vector<ir::Type> types = reduced_types(ref);
+  const std::vector<NodeId> around = paired(reducer.start, types);
   std::vector<Typed> terms;
-  for (size_t k = 0; k < i.operands.size() / 2; ++k) {
+  for (size_t k = 0; k < types.size(); ++k) {
     ASSIGN_OR_RETURN(const NodeId node, value(operand(ref, k), {}, at));
-    terms.push_back({graph().select(inside, node, reducer.start[k]), shape(operand(ref, k)).type});
+    terms.push_back({reducer.guarded ? node : graph().select(inside, node, around[k]), types[k]});
   }
+  if (reducer.guarded) terms.push_back({inside, ir::Type::pred});
   return terms;
 }
 
@@ -147,15 +152,82 @@ base::Result<std::vector<Typed>> Evaluator::product_terms(Ref ref, const Place& 
       if (!contains(batch, static_cast<int64_t>(d)) && !contains(contracting, static_cast<int64_t>(d))) at[d] = place[next++];
     return at;
   };
-  const ir::Type type = shape(ref).type;
   const Place left = place_in(a, dims.lhs_batch, dims.lhs_contracting);
   const Place right = place_in(shape(operand(ref, 1)), dims.rhs_batch, dims.rhs_contracting);
+  ASSIGN_OR_RETURN(const Typed product, product_of(ref, left, right));
+  return std::vector<Typed>{product};
+}
+
+/// Of elements of the first two operands, in the type of the result.
+base::Result<Typed> Evaluator::product_of(Ref ref, const Place& left, const Place& right) {
+  const ir::Type type = shape(ref).type;
   ASSIGN_OR_RETURN(const NodeId x, value(operand(ref, 0), {}, left));
   ASSIGN_OR_RETURN(const NodeId y, value(operand(ref, 1), {}, right));
-  const NodeId x_wide = convert(graph(), {x, a.type}, type), y_wide = convert(graph(), {y, shape(operand(ref, 1)).type}, type);
+  const NodeId x_wide = convert(graph(), {x, shape(operand(ref, 0)).type}, type);
+  const NodeId y_wide = convert(graph(), {y, shape(operand(ref, 1)).type}, type);
   const Typed factors[] = {{x_wide, type}, {y_wide, type}};
   ASSIGN_OR_RETURN(const NodeId p, elementwise(graph(), {Op::multiply, type, {}, 8, 23}, factors));
-  return std::vector<Typed>{{p, type}};
+  return Typed{p, type};
+}
+
+/// Steps run over the kernel's window, then its input features. Groups of features (of the batch) divide the output's features.
+base::Result<std::vector<Typed>> Evaluator::convolution_terms(Ref ref, const Place& place, const Index& step) {
+  const ir::Instr& i = instr(ref);
+  ASSIGN_OR_RETURN(const ir::ConvDims dims, ir::attr_conv_dims(module_, i));
+  ASSIGN_OR_RETURN(const auto window, ir::attr_window(module_, i));
+  ASSIGN_OR_RETURN(const auto sizes, steps_of(ref));
+  const ir::Shape &input = shape(operand(ref, 0)), &kernel = shape(operand(ref, 1));
+  const int64_t groups = std::max<int64_t>(1, ir::attr_int(module_, i, "feature_group_count").value_or(1));
+  const int64_t batch_groups = std::max<int64_t>(1, ir::attr_int(module_, i, "batch_group_count").value_or(1));
+  const auto at = [](const Place& p, int64_t d) { return p[static_cast<size_t>(d)]; };
+  const int64_t features = shape(ref).dims[static_cast<size_t>(dims.out_feature)];
+  const Place steps = delinearise(graph().terms, sizes, step);
+  const Index feature = at(place, dims.out_feature);
+  Place left(input.dims.size()), right(kernel.dims.size());
+  const auto group_of = [&](int64_t count) {
+    return count == 1 ? Index{} : graph().terms.divide(feature, std::max<int64_t>(1, features / count)).quotient;
+  };
+  left[static_cast<size_t>(dims.in_feature)] = group_of(groups) * sizes.back() + steps.back();
+  left[static_cast<size_t>(dims.in_batch)] =
+      at(place, dims.out_batch) + group_of(batch_groups) * (input.dims[static_cast<size_t>(dims.in_batch)] / batch_groups);
+  right[static_cast<size_t>(dims.kernel_in)] = steps.back();
+  right[static_cast<size_t>(dims.kernel_out)] = feature;
+  NodeId inside = graph().integer(Reg::i1, 1);
+  for (size_t d = 0; d < dims.in_spatial.size(); ++d) {
+    const auto in = static_cast<size_t>(dims.in_spatial[d]), to = static_cast<size_t>(dims.kernel_spatial[d]);
+    const Tap under = tap(window[d], at(place, dims.out_spatial[d]), steps[d], input.dims[in]);
+    inside = graph().binary(Code::and_, inside, under.inside);
+    left[in] = under.at;
+    right[to] = window[d].reversed ? steps[d] * -1 + (kernel.dims[to] - 1) : steps[d];
+  }
+  ASSIGN_OR_RETURN(const Typed product, product_of(ref, left, right));
+  const NodeId zero = convert(graph(), {graph().integer(Reg::i32, 0), ir::Type::s32}, product.type);
+  return std::vector<Typed>{{graph().select(inside, product.node, zero), product.type}};
+}
+
+/// What a reduction runs over, as sizes.
+base::Result<std::vector<int64_t>> Evaluator::steps_of(Ref ref) {
+  const ir::Instr& i = instr(ref);
+  const auto& sizes = shape(operand(ref, 0)).dims;
+  std::vector<int64_t> steps;
+  if (i.op == Op::reduce)
+    for (const int64_t d : ir::attr_dims(module_, i, "dimensions")) steps.push_back(sizes[static_cast<size_t>(d)]);
+  if (i.op == Op::dot)
+    for (const int64_t d : ir::attr_dot_dims(module_, i).lhs_contracting) steps.push_back(sizes[static_cast<size_t>(d)]);
+  if (i.op == Op::reduce_window) {
+    ASSIGN_OR_RETURN(const auto window, ir::attr_window(module_, i));
+    if (window.size() != sizes.size()) return unsupported(ref, "a window of another rank");
+    for (const auto& w : window) steps.push_back(w.size);
+  }
+  if (i.op == Op::convolution) {
+    ASSIGN_OR_RETURN(const ir::ConvDims dims, ir::attr_conv_dims(module_, i));
+    ASSIGN_OR_RETURN(const auto window, ir::attr_window(module_, i));
+    if (window.size() != dims.in_spatial.size()) return unsupported(ref, "a window of another rank");
+    const auto& kernel = shape(operand(ref, 1)).dims;
+    for (const int64_t d : dims.kernel_spatial) steps.push_back(kernel[static_cast<size_t>(d)]);
+    steps.push_back(kernel[static_cast<size_t>(dims.kernel_in)]);
+  }
+  return steps;
 }
 
 size_t Evaluator::add_stage(Stage stage, int64_t count, const Index& step) {
@@ -167,15 +239,8 @@ size_t Evaluator::add_stage(Stage stage, int64_t count, const Index& step) {
 /// In a stage that has loops of the same count and whose results are not needed, or in a new one.
 base::Result<std::vector<Typed>> Evaluator::terms_in_stage(Ref ref, const Place& place, const Reduction& reducer, size_t& stage) {
   const ir::Instr& i = instr(ref);
-  int64_t count = 1;
-  if (i.op == Op::reduce) {
-    for (const int64_t d : ir::attr_dims(module_, i, "dimensions")) count *= shape(operand(ref, 0)).dims[static_cast<size_t>(d)];
-  } else if (i.op == Op::reduce_window) {
-    ASSIGN_OR_RETURN(const auto window, ir::attr_window(module_, i));
-    for (const auto& w : window) count *= w.size;
-  } else {
-    for (const int64_t d : ir::attr_dot_dims(module_, i).lhs_contracting) count *= shape(operand(ref, 0)).dims[static_cast<size_t>(d)];
-  }
+  ASSIGN_OR_RETURN(const auto steps, steps_of(ref));
+  const int64_t count = product(steps);
   Place at;
   for (size_t s = stage_loops_.size(); s-- > 0;) {
     if (stage_loops_[s].count != count) continue;
@@ -194,9 +259,8 @@ base::Result<std::vector<Typed>> Evaluator::terms_in_stage(Ref ref, const Place&
 
 base::Result<NodeId> Evaluator::result_of_nothing(Ref ref, size_t leaf) {
   const ir::Instr& i = instr(ref);
-  if (i.op != Op::dot) return value(operand(ref, i.operands.size() / 2 + leaf), {}, {});
-  const ir::Type type = shape(ref).type;
-  return is_float(register_of(type)) ? graph().real(register_of(type), 0) : graph().integer(register_of(type), 0);
+  if (!is_product(i.op)) return value(operand(ref, i.operands.size() / 2 + leaf), {}, {});
+  return convert(graph(), {graph().integer(Reg::i32, 0), ir::Type::s32}, shape(ref).type);
 }
 
 /// Elements that a single thread would work through if the reduction became a stage of a nest without outer loops; 0 for a root.
@@ -213,7 +277,8 @@ base::Result<NodeId> Evaluator::reduction_value(Ref ref, const std::vector<int64
   if (const auto known = reductions_.find(key); known != reductions_.end()) return known->second[leaf];
   const auto& sizes = shape(ref, path).dims;
   if (!frames_[static_cast<size_t>(ref.frame)].bound.empty()) return unsupported(ref, "a reduction inside a reducer");
-  if (ir::elements(shape(operand(ref, 0))) == 0) return result_of_nothing(ref, leaf);
+  ASSIGN_OR_RETURN(const auto steps, steps_of(ref));
+  if (product(steps) == 0 || ir::elements(shape(operand(ref, 0))) == 0) return result_of_nothing(ref, leaf);
   if (!covers_outer(sizes, place) || (nest_->outer.empty() && serial_cost(ref) > kMostSerial)) {
     retry.wanted = true;
     const auto dims = ir::attr_dims(module_, instr(ref), "dimensions");
@@ -228,10 +293,10 @@ base::Result<NodeId> Evaluator::reduction_value(Ref ref, const std::vector<int64
   auto found = terms_in_stage(ref, place, reduction, stage);
   --inside_reduction_;
   ASSIGN_OR_RETURN(const auto terms, std::move(found));
-  for (const Typed& t : terms) {
-    reduction.values.push_back(t.node);
-    reduction.results.push_back(graph().op(Code::result, graph().type(t.node), {}, results_++));
-  }
+  std::vector<NodeId> nodes;
+  for (const Typed& t : terms) nodes.push_back(t.node);
+  reduction.values = flattened(nodes);
+  for (const NodeId node : reduction.values) reduction.results.push_back(graph().op(Code::result, graph().type(node), {}, results_++));
   nest_->stages[stage].reductions.push_back(reduction);
   ASSIGN_OR_RETURN(auto results, with_start(ref, reduction));
   for (size_t k = 0; k < results.size(); ++k)

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::string_view kRegs[] = {"i1", "i8", "i16", "i32", "i64", "f16", "f32", "f64"};
 constexpr int kRegBytes[] = {1, 1, 2, 4, 8, 2, 4, 8};
-constexpr std::string_view kCodes[] = {"constant", "load",   "index",   "parameter", "result",   "add",     "sub",   "mul",    "sdiv",
-                                       "udiv",     "srem",   "urem",    "fdiv",      "frem",     "and",     "or",    "xor",    "shl",
-                                       "lshr",     "ashr",   "compare", "select",    "sext",     "zext",    "trunc", "sitofp", "uitofp",
-                                       "fptosi",   "fptoui", "toint",   "fpext",     "fptrunc",  "bitcast", "fma",   "sqrt",   "floor",
-                                       "ceil",     "rint",   "round",   "fabs",      "copysign", "fneg",    "ctpop", "ctlz",   "call"};
+constexpr std::string_view kCodes[] = {
+    "constant", "load",   "index",  "parameter", "result",   "add",   "sub",   "mul",     "sdiv",    "udiv",   "srem", "urem",
+    "fdiv",     "frem",   "and",    "or",        "xor",      "shl",   "lshr",  "ashr",    "compare", "select", "sext", "zext",
+    "trunc",    "sitofp", "uitofp", "fptosi",    "fptoui",   "toint", "fpext", "fptrunc", "bitcast", "fma",    "sqrt", "floor",
+    "ceil",     "rint",   "round",  "fabs",      "copysign", "fneg",  "ctpop", "ctlz",    "pair",    "call"};
 constexpr std::string_view kPredicates[] = {"eq",  "ne",  "slt", "sle", "sgt", "sge", "ult", "ule", "ugt",
                                             "uge", "oeq", "une", "olt", "ole", "ogt", "oge", "uno"};
 constexpr std::string_view kFunctions[] = {"sin",   "cos",  "tan", "sinh", "cosh",  "asin",  "acos", "atan", "asinh", "acosh",
@@ -40,28 +40,15 @@ std::string_view text(Code code) { return kCodes[static_cast<size_t>(code)]; }
 std::string_view text(Predicate predicate) { return kPredicates[static_cast<size_t>(predicate)]; }
 std::string_view text(Function function) { return kFunctions[static_cast<size_t>(function)]; }
 
-bool is_supported(ir::Type type) {
-  switch (type) {
-    case ir::Type::pred:
-    case ir::Type::s8:
-    case ir::Type::s16:
-    case ir::Type::s32:
-    case ir::Type::s64:
-    case ir::Type::u8:
-    case ir::Type::u16:
-    case ir::Type::u32:
-    case ir::Type::u64:
-    case ir::Type::f16:
-    case ir::Type::bf16:
-    case ir::Type::f32:
-    case ir::Type::f64:
-      return true;
-    default:
-      return false;
-  }
+bool is_supported(ir::Type type) { return type < ir::Type::token; }
+
+ir::Type part_type(ir::Type type) {
+  if (!ir::is_complex(type)) return type;
+  return type == ir::Type::c64 ? ir::Type::f32 : ir::Type::f64;
 }
 
-Reg register_of(ir::Type type) {
+Reg register_of(ir::Type of) {
+  const ir::Type type = part_type(of);
   if (type == ir::Type::pred) return Reg::i1;
   if (type == ir::Type::f64) return Reg::f64;
   if (ir::is_float(type)) return Reg::f32;
@@ -69,10 +56,14 @@ Reg register_of(ir::Type type) {
 }
 
 Reg storage_of(ir::Type type) {
-  if (type == ir::Type::pred) return Reg::i8;
   if (type == ir::Type::f16) return Reg::f16;
   if (type == ir::Type::bf16) return Reg::i16;
-  return register_of(type);
+  return type == ir::Type::pred || ir::is_small_float(type) ? Reg::i8 : register_of(type);
+}
+
+NodeId Graph::select(NodeId which, NodeId a, NodeId b) {
+  if (!is_pair(a)) return op(Code::select, type(a), {which, a, b});
+  return pair(select(which, part(a, 0), part(b, 0)), select(which, part(a, 1), part(b, 1)));
 }
 
 NodeId Graph::folded(const Node& node) const {

@@ -19,12 +19,14 @@ enum class Reg : uint8_t { i1, i8, i16, i32, i64, f16, f32, f64 };
 inline bool is_float(Reg reg) { return reg >= Reg::f16; }
 int bytes(Reg reg);
 std::string_view text(Reg reg);
-/// Of a value inside a kernel: pred i1, integers by width, f16 and bf16 f32.
+/// Of a value inside a kernel: pred i1, integers by width (of less than 8 bits: i8), floats smaller than f32 f32, complex: of a part.
 Reg register_of(ir::Type type);
-/// Of an element in memory: pred i8, bf16 i16.
+/// Of an element in memory: pred and all of 8 bits and less i8, bf16 i16, complex: of a part.
 Reg storage_of(ir::Type type);
-/// bool, integers of 8 to 64 bits, f16, bf16, f32, f64.
+/// Every type of elements; complex ones are two values of their parts' type.
 bool is_supported(ir::Type type);
+/// f32 of c64, f64 of c128; others as they are.
+ir::Type part_type(ir::Type type);
 
 enum class Code : uint8_t {
   constant,   ///< imm: the integer, or the bits of the f64 that equals the value
@@ -71,6 +73,7 @@ enum class Code : uint8_t {
   fneg,
   ctpop,
   ctlz,
+  pair,  ///< a complex value: real, imaginary; never emitted, because its users take the parts
   call,  ///< imm: Function
 };
 std::string_view text(Code code);
@@ -125,7 +128,11 @@ class Graph {
   NodeId binary(Code code, NodeId a, NodeId b) { return op(code, type(a), {a, b}); }
   NodeId fma(NodeId a, NodeId b, NodeId c) { return op(Code::fma, type(a), {a, b, c}); }
   NodeId compare(Predicate predicate, NodeId a, NodeId b) { return op(Code::compare, Reg::i1, {a, b}, static_cast<int64_t>(predicate)); }
-  NodeId select(NodeId which, NodeId a, NodeId b) { return op(Code::select, type(a), {which, a, b}); }
+  /// Of pairs: part by part.
+  NodeId select(NodeId which, NodeId a, NodeId b);
+  NodeId pair(NodeId re, NodeId im) { return op(Code::pair, type(re), {re, im}); }
+  bool is_pair(NodeId id) const { return (*this)[id].code == Code::pair; }
+  NodeId part(NodeId id, size_t k) const { return is_pair(id) ? (*this)[id].in[k] : id; }
   NodeId cast(Code code, Reg to, NodeId a) { return type(a) == to ? a : op(code, to, {a}); }
   NodeId call(Function function, std::vector<NodeId> in) { return op(Code::call, type(in[0]), in, static_cast<int64_t>(function)); }
   NodeId integer(Reg type, int64_t value) { return op(Code::constant, type, {}, value); }

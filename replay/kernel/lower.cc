@@ -62,7 +62,7 @@ class Lowering {
   base::Status attempt(const Group& group, Nest& nest);
   base::Status add_finish(const Root& root, Nest& nest);
   base::Status add_map(const Root& root, Nest& nest);
-  base::Result<NodeId> stored(const Root& root, const Place& place);
+  base::Status put(std::vector<Store>& stores, const Root& root, const ir::Shape& as, const Place& place);
   base::Result<bool> learn();
   int add_array(int64_t bytes);
 
@@ -82,7 +82,7 @@ std::optional<Ref> Lowering::reduction_below(Ref ref, std::vector<int64_t> path)
     todo.pop_back();
     if (!seen.insert(made.ref).second || evaluator_.is_input(made.ref)) continue;
     const ir::Instr& i = evaluator_.instr(made.ref);
-    if (i.op == Op::reduce || i.op == Op::reduce_window || i.op == Op::dot) return made.ref;
+    if (i.op == Op::reduce || i.op == Op::reduce_window || is_product(i.op)) return made.ref;
     const bool through =
         ir::is_elementwise(i.op) || i.op == Op::bitcast || i.op == Op::reshape || i.op == Op::copy || i.op == Op::transpose;
     if (!through) continue;
@@ -155,8 +155,8 @@ base::Status Lowering::materialise(Ref ref) {
   std::vector<int> arrays;
   const bool scatter = evaluator_.instr(ref).op == Op::scatter;
   for (const ir::Leaf& leaf : ir::leaves(evaluator_.shape(ref))) {
-    const Reg reg = register_of(leaf.shape->type);
-    arrays.push_back(add_array(ir::elements(*leaf.shape) * bytes(reg)));
+    const int64_t size = bytes(register_of(leaf.shape->type)) * (ir::is_complex(leaf.shape->type) ? 2 : 1);
+    arrays.push_back(add_array(ir::elements(*leaf.shape) * size));
     group.roots.push_back({ref, leaf.path, leaf.shape, arrays.back(), false, ref});
   }
   group.reduces = true;
@@ -167,10 +167,13 @@ base::Status Lowering::materialise(Ref ref) {
   return {};
 }
 
-base::Result<NodeId> Lowering::stored(const Root& root, const Place& place) {
+Evaluator::Held held(const Root& root) { return root.stored_type ? Evaluator::Held::stored : Evaluator::Held::computed; }
+
+/// Stores the root's element `place` into its array, which has the layout of `as`.
+base::Status Lowering::put(std::vector<Store>& stores, const Root& root, const ir::Shape& as, const Place& place) {
   ASSIGN_OR_RETURN(const NodeId node, evaluator_.value(root.ref, root.path, place));
-  if (!root.stored_type && root.shape->type != ir::Type::pred) return node;
-  return to_storage(out_.graph, node, root.shape->type);
+  evaluator_.store(stores, root.array, element_of(as, place), {node, root.shape->type}, held(root));
+  return {};
 }
 
 /// The root's elements are the outer iterations.
@@ -180,9 +183,7 @@ base::Status Lowering::add_finish(const Root& root, Nest& nest) {
   if (nest.outer.empty() && count > 1) map_linear_ = evaluator_.loops_of("outer", count, nest.outer);
   const ir::Shape logical = root.stored_type ? *root.shape : ir::array_shape(root.shape->type, root.shape->dims);
   const Place place = place_of(out_.graph.terms, logical, count > 1 ? map_linear_ : Index{});
-  ASSIGN_OR_RETURN(const NodeId node, stored(root, place));
-  nest.finish.push_back({root.array, out_.graph.terms.normal(element_of(logical, place)), node});
-  return {};
+  return put(nest.finish, root, logical, place);
 }
 
 /// The root's elements are the iterations of a stage: that of the first reduction, or one of its own.
@@ -190,17 +191,17 @@ base::Status Lowering::add_map(const Root& root, Nest& nest) {
   if (evaluator_.first_reduction && evaluator_.first_reduction->stage < nest.stages.size()) {
     const auto joined = *evaluator_.first_reduction;
     const Place place = delinearise(out_.graph.terms, root.shape->dims, linearise(joined.sizes, joined.place));
-    ASSIGN_OR_RETURN(const NodeId node, stored(root, place));
-    if (!evaluator_.needs_stage(node, joined.stage)) {
-      nest.stages[joined.stage].stores.push_back({root.array, out_.graph.terms.normal(element_of(*root.shape, place)), node});
+    std::vector<Store> stores;
+    RETURN_IF_ERROR(put(stores, root, *root.shape, place));
+    if (std::ranges::none_of(stores, [&](const Store& s) { return evaluator_.needs_stage(s.value, joined.stage); })) {
+      auto& joint = nest.stages[joined.stage].stores;
+      joint.insert(joint.end(), stores.begin(), stores.end());
       return {};
     }
   }
   Stage stage;
   const Index linear = evaluator_.loops_of("map " + fmt::format("{}", ir::elements(*root.shape)), ir::elements(*root.shape), stage.loops);
-  const Place place = place_of(out_.graph.terms, *root.shape, linear);
-  ASSIGN_OR_RETURN(const NodeId node, stored(root, place));
-  stage.stores.push_back({root.array, out_.graph.terms.normal(element_of(*root.shape, place)), node});
+  RETURN_IF_ERROR(put(stage.stores, root, *root.shape, place_of(out_.graph.terms, *root.shape, linear)));
   evaluator_.add_stage(std::move(stage), -1, {});
   return {};
 }
@@ -216,11 +217,8 @@ base::Status Lowering::attempt(const Group& group, Nest& nest) {
   Stage stage;
   const int64_t count = ir::elements(*group.roots[0].shape);
   const Index linear = evaluator_.loops_of("map", count, stage.loops);
-  for (const Root& root : group.roots) {
-    const Place place = place_of(out_.graph.terms, *root.shape, linear);
-    ASSIGN_OR_RETURN(const NodeId node, stored(root, place));
-    stage.stores.push_back({root.array, out_.graph.terms.normal(element_of(*root.shape, place)), node});
-  }
+  for (const Root& root : group.roots)
+    RETURN_IF_ERROR(put(stage.stores, root, *root.shape, place_of(out_.graph.terms, *root.shape, linear)));
   evaluator_.add_stage(std::move(stage), -1, {});
   return {};
 }

@@ -36,6 +36,7 @@ struct Reduction {
   std::vector<NodeId> combined;  ///< n nodes over parameters 0 … n-1 (so far) and n … 2n-1 (new)
   std::vector<NodeId> results;   ///< n nodes `result`
   bool in_order = false;         ///< one accumulator, one value after another
+  bool guarded = false;          ///< the last component says whether there is a value
 };
 
 /// Loops inside the outer loops of a nest. Stages run one after another; later ones may use the results of earlier ones.

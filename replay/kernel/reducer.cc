@@ -17,12 +17,16 @@ std::optional<NodeId> identity(Graph& g, Op op, ir::Type type) {
   const Reg reg = register_of(type);
   const double inf = std::numeric_limits<double>::infinity();
   const bool sign = ir::info(type).kind == ir::TypeInfo::Kind::signed_;
-  const int bits = 8 * bytes(reg);
+  const int bits = ir::info(type).significant_bits;
   const int64_t largest = sign ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : -1;
   const int64_t smallest = sign ? -largest - 1 : 0;
   if (reg == Reg::i1) {
     const bool all = op == Op::and_ || op == Op::minimum || op == Op::multiply;
     return g.integer(reg, all ? 1 : 0);
+  }
+  if (ir::is_complex(type)) {
+    if (op != Op::add && op != Op::multiply) return std::nullopt;
+    return g.pair(g.real(reg, op == Op::add ? 0 : 1), g.real(reg, 0));
   }
   switch (op) {
     case Op::add:
@@ -74,63 +78,131 @@ bool only_chooses(const Graph& g, const std::vector<NodeId>& results) {
 
 }  // namespace
 
+std::vector<NodeId> Evaluator::flattened(std::span<const NodeId> nodes) {
+  std::vector<NodeId> flat;
+  for (const NodeId node : nodes)
+    for (size_t k = 0; k < (graph().is_pair(node) ? 2u : 1u); ++k) flat.push_back(graph().part(node, k));
+  return flat;
+}
+
+std::vector<NodeId> Evaluator::paired(std::span<const NodeId> flat, std::span<const ir::Type> types) {
+  std::vector<NodeId> nodes;
+  size_t next = 0;
+  for (const ir::Type type : types) {
+    const NodeId first = flat[next++];
+    nodes.push_back(ir::is_complex(type) ? graph().pair(first, flat[next++]) : first);
+  }
+  return nodes;
+}
+
+std::vector<ir::Type> Evaluator::reduced_types(Ref ref) const {
+  const ir::Instr& i = instr(ref);
+  if (is_product(i.op)) return {shape(ref).type};
+  std::vector<ir::Type> types;
+  for (size_t k = 0; k < i.operands.size() / 2; ++k) types.push_back(shape(operand(ref, k)).type);
+  return types;
+}
+
+/// What a computation makes of parameters; the new ones begin behind the old ones and `guards`.
+base::Result<std::vector<NodeId>> Evaluator::combined_by(ir::CompId comp, std::span<const ir::Type> types, int64_t guards) {
+  std::vector<Typed> parameters;
+  int64_t number = 0;
+  for (const bool fresh : {false, true}) {
+    for (const ir::Type type : types) {
+      const auto parameter = [&] { return graph().op(Code::parameter, register_of(type), {}, number++); };
+      const NodeId first = parameter();
+      parameters.push_back({ir::is_complex(type) ? graph().pair(first, parameter()) : first, type});
+    }
+    if (!fresh) number += guards;
+  }
+  const replay::Rounding rounding = rounding_;
+  rounding_ = replay::Rounding::border;  // accumulators are not rounded
+  auto combined = apply(comp, parameters);
+  rounding_ = rounding;
+  return combined;
+}
+
+/// One more component says whether a new value exists; where it does not, the others stay as they are.
+base::Result<Reduction> Evaluator::guarded(ir::CompId comp, std::span<const ir::Type> types, Reduction reduction) {
+  const auto n = static_cast<int64_t>(reduction.start.size());
+  ASSIGN_OR_RETURN(const auto combined, combined_by(comp, types, 1));
+  reduction.combined = flattened(combined);
+  const NodeId exists = graph().op(Code::parameter, Reg::i1, {}, 2 * n + 1);
+  for (int64_t k = 0; k < n; ++k) {
+    NodeId& node = reduction.combined[static_cast<size_t>(k)];
+    node = graph().select(exists, node, graph().op(Code::parameter, graph().type(node), {}, k));
+  }
+  reduction.combined.push_back(exists);
+  reduction.start.push_back(graph().integer(Reg::i1, 1));
+  reduction.guarded = true;
+  return reduction;
+}
+
+Reduction Evaluator::sum_of(ir::Type type) {
+  std::vector<NodeId> parts;
+  const size_t components = ir::is_complex(type) ? 2 : 1;
+  for (size_t k = 0; k < 2 * components; ++k) parts.push_back(graph().op(Code::parameter, register_of(type), {}, static_cast<int64_t>(k)));
+  const ir::Type types[] = {type, type};
+  const auto pairs = paired(parts, types);
+  const Typed in[] = {{pairs[0], type}, {pairs[1], type}};
+  const NodeId sum = *elementwise(graph(), {Op::add, type, {}, 8, 23}, in), zero = *identity(graph(), Op::add, type);
+  Reduction reduction;
+  reduction.combined = flattened({&sum, 1});
+  reduction.start = flattened({&zero, 1});
+  return reduction;
+}
+
 /// Everything but values and results.
 base::Result<Reduction> Evaluator::reducer(Ref ref) {
   const ir::Instr& i = instr(ref);
-  Reduction reduction;
-  std::vector<ir::Type> types;
-  const size_t n = i.op == Op::dot ? 1 : i.operands.size() / 2;
-  for (size_t k = 0; k < n; ++k) types.push_back(i.op == Op::dot ? shape(ref).type : shape(operand(ref, k)).type);
-  std::vector<Typed> parameters;
-  for (size_t k = 0; k < 2 * n; ++k) {
-    if (!is_supported(types[k % n])) return unsupported(ref, "its element type");
-    parameters.push_back({graph().op(Code::parameter, register_of(types[k % n]), {}, static_cast<int64_t>(k)), types[k % n]});
-  }
-  if (i.op == Op::dot) {
-    ASSIGN_OR_RETURN(const NodeId sum, elementwise(graph(), {Op::add, types[0], {}, 8, 23}, parameters));
-    reduction.combined = {sum};
-    reduction.start = {*identity(graph(), Op::add, types[0])};
-    return reduction;
-  }
+  const std::vector<ir::Type> types = reduced_types(ref);
+  if (is_product(i.op)) return sum_of(types[0]);
   if (i.calls.empty()) return unsupported(ref, "no computation");
-  const replay::Rounding rounding = rounding_;
-  rounding_ = replay::Rounding::border;  // accumulators are not rounded
-  auto combined = apply(i.calls[0], parameters);
-  rounding_ = rounding;
-  if (!combined.ok()) return combined.error();
-  reduction.combined = *combined;
-  if (reduction.combined.size() != n) return unsupported(ref, "its computation has another number of results");
-  for (size_t k = 0; k < n; ++k)
-    if (graph().type(reduction.combined[k]) != register_of(types[k])) return unsupported(ref, "its computation gives another type");
+  const size_t n = types.size();
+  ASSIGN_OR_RETURN(const auto combined, combined_by(i.calls[0], types, 0));
+  if (combined.size() != n) return unsupported(ref, "its computation has another number of results");
+  bool pairs = false;
+  for (size_t k = 0; k < n; ++k) {
+    pairs = pairs || ir::is_complex(types[k]);
+    if (graph().type(combined[k]) != register_of(types[k]) || graph().is_pair(combined[k]) != ir::is_complex(types[k]))
+      return unsupported(ref, "its computation gives another type");
+  }
+  Reduction reduction;
+  reduction.combined = flattened(combined);
   const auto simple = n == 1 ? ir::simple_reducer(module_, i.calls[0]) : std::nullopt;
+  std::vector<NodeId> start;
   for (size_t k = 0; k < n; ++k) {
-    const auto op = simple ? simple : op_on_parameters(graph(), reduction.combined[k], k, n);
+    const auto op = simple || pairs ? simple : op_on_parameters(graph(), combined[k], k, n);
     const auto neutral = op ? identity(graph(), *op, types[k]) : std::nullopt;
-    if (neutral) reduction.start.push_back(*neutral);
+    if (neutral) start.push_back(*neutral);
   }
-  if (reduction.start.size() == n) return reduction;
-  reduction.start.clear();
-  reduction.in_order = !only_chooses(graph(), reduction.combined);
-  for (size_t k = 0; k < n; ++k) {
-    ASSIGN_OR_RETURN(const NodeId start, value(operand(ref, n + k), {}, {}));
-    reduction.start.push_back(start);
+  if (start.size() < n) {
+    start.clear();
+    reduction.in_order = !only_chooses(graph(), reduction.combined);
+    for (size_t k = 0; k < n; ++k) {
+      ASSIGN_OR_RETURN(const NodeId given, value(operand(ref, n + k), {}, {}));
+      start.push_back(given);
+    }
   }
-  return reduction;
+  reduction.start = flattened(start);
+  return i.op == Op::reduce_window && reduction.in_order ? guarded(i.calls[0], types, reduction) : reduction;
 }
 
 /// The results, combined with the initial values unless accumulators started from these.
 base::Result<std::vector<NodeId>> Evaluator::with_start(Ref ref, const Reduction& reduction) {
-  const size_t n = reduction.results.size();
-  if (instr(ref).op == Op::dot) return reduction.results;
+  const std::vector<ir::Type> types = reduced_types(ref);
+  const size_t n = types.size();
+  const std::vector<NodeId> results = paired(reduction.results, types), begun = paired(reduction.start, types);
+  if (is_product(instr(ref).op)) return results;
   std::vector<Typed> arguments;
   bool started = true;
   for (size_t k = 0; k < n; ++k) {
     ASSIGN_OR_RETURN(const NodeId start, value(operand(ref, n + k), {}, {}));
-    started = started && start == reduction.start[k];
-    arguments.push_back({start, shape(operand(ref, k)).type});
+    started = started && start == begun[k];
+    arguments.push_back({start, types[k]});
   }
-  if (started) return reduction.results;
-  for (size_t k = 0; k < n; ++k) arguments.push_back({reduction.results[k], arguments[k].type});
+  if (started) return results;
+  for (size_t k = 0; k < n; ++k) arguments.push_back({results[k], types[k]});
   return apply(instr(ref).calls[0], arguments);
 }
 

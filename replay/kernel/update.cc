@@ -87,13 +87,12 @@ base::Status scatter_updates(Evaluator& evaluator, Ref scatter, const std::vecto
                                  g.compare(Predicate::slt, row, bound(nest.end_owned)));
     stage.condition = g.binary(Code::and_, stage.condition, mine);
   }
+  const auto held = [](const Updated& t) { return t.stored_type ? Evaluator::Held::stored : Evaluator::Held::computed; };
   std::vector<Typed> arguments;
   std::vector<Index> elements;
   for (const Updated& t : targets) {
     elements.push_back(g.terms.normal(element_of(t.shape, to.place)));
-    const bool stored = t.stored_type || t.shape.type == ir::Type::pred;
-    const NodeId old = g.load(stored ? storage_of(t.shape.type) : register_of(t.shape.type), t.array, elements.back());
-    arguments.push_back({stored ? from_storage(g, old, t.shape.type) : old, t.shape.type});
+    arguments.push_back({evaluator.load(t.shape.type, t.array, elements.back(), held(t)), t.shape.type});
   }
   for (size_t k = 0; k < n; ++k) {
     ASSIGN_OR_RETURN(const NodeId update, evaluator.value(evaluator.operand(scatter, n + 1 + k), {}, at));
@@ -102,11 +101,9 @@ base::Status scatter_updates(Evaluator& evaluator, Ref scatter, const std::vecto
   if (evaluator.instr(scatter).calls.empty()) return evaluator.unsupported(scatter, "no computation");
   ASSIGN_OR_RETURN(const auto results, evaluator.apply(evaluator.instr(scatter).calls[0], arguments));
   if (results.size() != n) return evaluator.unsupported(scatter, "its computation has another number of results");
-  for (size_t k = 0; k < n; ++k) {
-    const ir::Type type = targets[k].shape.type;
-    const bool stored = targets[k].stored_type || type == ir::Type::pred;
-    stage.stores.push_back({targets[k].array, elements[k], stored ? to_storage(g, results[k], type) : rounded(g, results[k], type)});
-  }
+  for (size_t k = 0; k < n; ++k)
+    evaluator.store(stage.stores, targets[k].array, elements[k], {rounded(g, results[k], targets[k].shape.type), targets[k].shape.type},
+                    held(targets[k]));
   evaluator.add_stage(std::move(stage), -1, {});
   return {};
 }
@@ -127,7 +124,7 @@ base::Status slice_update(Evaluator& evaluator, Ref update, const Updated& targe
     to[d] = at[d] + evaluator.clamped_value({node, evaluator.shape(start).type}, 0, target.shape.dims[d] - sizes.dims[d]);
   }
   ASSIGN_OR_RETURN(const NodeId node, evaluator.value(from, {}, at));
-  stage.stores.push_back({target.array, g.terms.normal(element_of(target.shape, to)), to_storage(g, node, target.shape.type)});
+  evaluator.store(stage.stores, target.array, element_of(target.shape, to), {node, target.shape.type}, Evaluator::Held::stored);
   evaluator.add_stage(std::move(stage), -1, {});
   return {};
 }

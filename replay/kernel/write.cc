@@ -298,9 +298,9 @@ void Writer::stage(const Stage& stage, int vectors) {
   std::vector<TermId> gone;
   std::vector<Loop> loops = merged(graph_.terms, stage.loops, print.indices, gone);
   for (const TermId v : gone) emit.bind(v, list.integer(0));
-  sort_by_stride(print, graph_, loops);
-  if (emit.in_vector_loop()) return stage_in_vector_loop(stage, loops);
   const bool in_order = std::ranges::any_of(stage.reductions, &Reduction::in_order);
+  if (!in_order) sort_by_stride(print, graph_, loops);
+  if (emit.in_vector_loop()) return stage_in_vector_loop(stage, loops);
   stage_with_vector_loop(stage, loops, in_order ? -1 : contiguous_loop(graph_, print, loops), vectors);
 }
 
