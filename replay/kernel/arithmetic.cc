@@ -363,7 +363,7 @@ base::Result<NodeId> elementwise(Graph& graph, const ElementOp& op, std::span<co
   }
   if (result < 0) {
     const std::string_view type = in.empty() ? ir::text(op.type) : ir::text(in[0].type);
-    return base::Error{fmt::format("no kernel for {}: not for {}", ir::text(op.op), type)};
+    return base::Error{fmt::format("not for {}", type)};
   }
   return wrapped(graph, result, op.type);
 }

@@ -11,34 +11,13 @@
 #include "replay/kernel/arithmetic.h"
 #include "replay/kernel/nest.h"
 #include "replay/kernel/place.h"
+#include "replay/kernel/ref.h"
 #include "replay/rounding.h"
 #include "src/base/result.h"
 #include "src/ir/attr.h"
 #include "src/ir/module.h"
 
 namespace kernel {
-
-/// An instruction in one inlining of its computation.
-struct Ref {
-  int frame = 0;
-  ir::InstrId instr = 0;
-  auto operator<=>(const Ref&) const = default;
-};
-
-/// Products with a sum over them.
-inline bool is_product(ir::Op op) { return op == ir::Op::dot || op == ir::Op::convolution; }
-
-/// Why an attempt to lower a nest has to start anew, with what was learnt.
-struct Retry {
-  bool wanted = false;
-  std::optional<Ref> materialise;  ///< a reduction whose result must be in memory
-  std::vector<TermId> outer;       ///< loops that a reduction inside the nest leaves
-  struct Cut {
-    TermId variable;
-    int64_t at;
-  };
-  std::optional<Cut> cut;  ///< iterations below and from here on behave differently
-};
 
 class Evaluator {
  public:
@@ -103,8 +82,6 @@ class Evaluator {
   base::Result<NodeId> reduction_value(Ref ref, const std::vector<int64_t>& path, const Place& place);
   /// n results of a computation on n or 2n values: reducers, maps, scatter combiners.
   base::Result<std::vector<NodeId>> apply(ir::CompId comp, std::span<const Typed> arguments);
-  /// Arrays hold elements as memory has them, or in register types (materialised results).
-  enum class Held : uint8_t { stored, computed };
   NodeId load(ir::Type type, int array, const Index& at, Held held);
   void store(std::vector<Store>& to, int array, const Index& at, Typed value, Held held);
   NodeId in_range(const Index& index, int64_t low, int64_t high);
@@ -142,11 +119,6 @@ class Evaluator {
   std::vector<TermId> exact_loops(const std::vector<int64_t>& sizes, const Place& place) const;
   base::Result<std::vector<Typed>> terms_in_stage(Ref ref, const Place& place, const Reduction& reducer, size_t& stage);
   base::Result<std::vector<Typed>> convolution_terms(Ref ref, const Place& place, const Index& step);
-  /// Under a window: the place in the array, and whether there is an element.
-  struct Tap {
-    Index at;
-    NodeId inside;
-  };
   Tap tap(const ir::WindowDim& window, const Index& place, const Index& step, int64_t size);
   base::Result<Typed> product_of(Ref ref, const Place& left, const Place& right);
   base::Result<std::vector<int64_t>> steps_of(Ref ref);

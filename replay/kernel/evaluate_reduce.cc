@@ -102,7 +102,7 @@ base::Result<std::vector<Typed>> Evaluator::terms_of(Ref ref, const Place& place
   return terms;
 }
 
-Evaluator::Tap Evaluator::tap(const ir::WindowDim& w, const Index& place, const Index& step, int64_t size) {
+Tap Evaluator::tap(const ir::WindowDim& w, const Index& place, const Index& step, int64_t size) {
   const Index dilated = place * w.stride + step * w.window_dilation + -w.pad_low;
   auto [quotient, rest] = graph().terms.divide(dilated, w.base_dilation);
   NodeId inside = in_range(quotient, 0, size);

@@ -167,7 +167,7 @@ base::Status Lowering::materialise(Ref ref) {
   return {};
 }
 
-Evaluator::Held held(const Root& root) { return root.stored_type ? Evaluator::Held::stored : Evaluator::Held::computed; }
+Held held(const Root& root) { return root.stored_type ? Held::stored : Held::computed; }
 
 /// Stores the root's element `place` into its array, which has the layout of `as`.
 base::Status Lowering::put(std::vector<Store>& stores, const Root& root, const ir::Shape& as, const Place& place) {

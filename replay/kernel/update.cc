@@ -87,7 +87,7 @@ base::Status scatter_updates(Evaluator& evaluator, Ref scatter, const std::vecto
                                  g.compare(Predicate::slt, row, bound(nest.end_owned)));
     stage.condition = g.binary(Code::and_, stage.condition, mine);
   }
-  const auto held = [](const Updated& t) { return t.stored_type ? Evaluator::Held::stored : Evaluator::Held::computed; };
+  const auto held = [](const Updated& t) { return t.stored_type ? Held::stored : Held::computed; };
   std::vector<Typed> arguments;
   std::vector<Index> elements;
   for (const Updated& t : targets) {
@@ -124,7 +124,7 @@ base::Status slice_update(Evaluator& evaluator, Ref update, const Updated& targe
     to[d] = at[d] + evaluator.clamped_value({node, evaluator.shape(start).type}, 0, target.shape.dims[d] - sizes.dims[d]);
   }
   ASSIGN_OR_RETURN(const NodeId node, evaluator.value(from, {}, at));
-  evaluator.store(stage.stores, target.array, element_of(target.shape, to), {node, target.shape.type}, Evaluator::Held::stored);
+  evaluator.store(stage.stores, target.array, element_of(target.shape, to), {node, target.shape.type}, Held::stored);
   evaluator.add_stage(std::move(stage), -1, {});
   return {};
 }
