@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replay/kernel/kernel.h"
+#include "replay/library.h"
 #include "replay/rounding.h"
 #include "src/base/result.h"
 #include "src/ir/attr.h"
@@ -51,7 +52,12 @@ struct Fill {
   BufferId to = -1;
   uint8_t byte = 0;
 };
-using Launch = std::variant<KernelCall, Gemm, Copy, Fill>;
+struct LibraryCall {
+  std::shared_ptr<const LibraryOp> op;
+  std::vector<BufferId> in;
+  BufferId out = -1;
+};
+using Launch = std::variant<KernelCall, Gemm, Copy, Fill, LibraryCall>;
 
 /// The words of table step.class. A step has the weakest of its launches' classes: skip, reference, stand-in, library, kernel, copy, host.
 enum class Class : uint8_t { skip, reference, stand_in, library, kernel, copy, host };

@@ -39,6 +39,7 @@ class PlanBuilder {
   base::Status launch(Step& step, const ir::Instr& instr, const Scope& scope, const std::string& canonical);
   base::Status launch_stand_in(Step& step);
   base::Status launch_product(Step& step, const ir::Instr& instr, const Scope& scope);
+  base::Status launch_library(Step& step);
   base::Status launch_kernel(Step& step, const std::string& canonical);
   Step new_step(const Scope& scope, ir::InstrId id);
   void make_outputs(Step& step, Scope& scope, ir::InstrId id);

@@ -150,6 +150,7 @@ base::Status PlanBuilder::launch(Step& step, const ir::Instr& instr, const Scope
   if (ir::info(instr.op).cls == ir::OpClass::collective) return launch_stand_in(step);
   if (ir::is_gemm_call(module_, instr)) return launch_product(step, instr, scope);
   if (instr.op == ir::Op::dot && launch_product(step, instr, scope).ok()) return {};
+  if (launch_library(step).ok()) return {};
   if (instr.op == ir::Op::custom_call) {
     return base::Error{fmt::format("custom call {}: not known", base::escaped(ir::attr_string(module_, instr, "custom_call_target")))};
   }
@@ -186,6 +187,13 @@ base::Status PlanBuilder::launch_product(Step& step, const ir::Instr& instr, con
     step.launches.emplace_back(Copy{step.in[2], step.out[0]});
   }
   step.launches.emplace_back(gemm);
+  step.cls = Class::library;
+  return {};
+}
+
+base::Status PlanBuilder::launch_library(Step& step) {
+  ASSIGN_OR_RETURN(std::shared_ptr<const LibraryOp> op, library_op(module_, step.instr));
+  step.launches.emplace_back(LibraryCall{std::move(op), step.in, step.out.at(0)});
   step.cls = Class::library;
   return {};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "replay/element.h"
 #include "replay/reference/ops.h"
 
 namespace replay::reference {
@@ -51,7 +52,7 @@ void add_row(Sum& sum, const double* a, int64_t step_a, const double* b, int64_t
 }
 
 void store(const Call& call, Values& out, size_t i, const Sum& sum) {
-  if (!out.integer.empty()) out.integer[i] = sum.integer;
+  if (!out.integer.empty()) out.integer[i] = wrap(out.type, sum.integer);
   if (!out.re.empty()) out.re[i] = sum.re;
   if (!out.im.empty()) out.im[i] = sum.im;
   if (sum.unsure) set_unsure(out, i);

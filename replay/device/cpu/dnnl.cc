@@ -4,40 +4,16 @@
 #include "replay/device/cpu/dnnl.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <array>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
 #include <utility>
 
+#include "replay/device/cpu/dnnl_engine.h"
 #include "replay/device/cpu/gemm_form.h"
 
 namespace replay::cpu {
 namespace {
-
-/// oneDNN takes its thread count from OpenMP, at creation and at execution: both must see the same.
-class Threads {
- public:
-  explicit Threads(int count) : before_(omp_get_max_threads()) {
-    if (count != before_) omp_set_num_threads(count);
-    changed_ = count != before_;
-  }
-  ~Threads() {
-    if (changed_) omp_set_num_threads(before_);
-  }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_;
-  bool changed_ = false;
-};
-
-const dnnl::engine& engine() {
-  static const dnnl::engine kEngine(dnnl::engine::kind::cpu, 0);
-  return kEngine;
-}
 
 std::optional<dnnl::memory::data_type> data_type(ir::Type type) {
   switch (type) {
@@ -76,28 +52,28 @@ class Matmul final : public Product {
  public:
   Matmul(const Gemm& gemm, Order order, int threads, std::shared_ptr<Scratch> scratch, std::unique_ptr<Product> fallback)
       : gemm_(gemm), order_(order), threads_(threads), scratch_(std::move(scratch)), fallback_(std::move(fallback)) {
-    const Threads scope(threads);
+    const DnnlThreads scope(threads);
     const auto a = describe(gemm.a, gemm.m, gemm.k), b = describe(gemm.b, gemm.k, gemm.n), d = describe(gemm.d, gemm.m, gemm.n);
     const dnnl::primitive_attr attributes = scaling(gemm.alpha, gemm.beta);
 #if DNNL_VERSION_MAJOR >= 3
-    const dnnl::matmul::primitive_desc description(engine(), a, b, d, attributes);
+    const dnnl::matmul::primitive_desc description(dnnl_engine(), a, b, d, attributes);
 #else
-    const dnnl::matmul::primitive_desc description({a, b, d}, attributes, engine());
+    const dnnl::matmul::primitive_desc description({a, b, d}, attributes, dnnl_engine());
 #endif
     implementation_ = description.impl_info_str();
     primitive_ = dnnl::matmul(description);
-    scratchpad_ = dnnl::memory(description.scratchpad_desc(), engine(), nullptr);
+    scratchpad_ = dnnl::memory(description.scratchpad_desc(), dnnl_engine(), nullptr);
     scratch_bytes_ = static_cast<int64_t>(description.scratchpad_desc().get_size());
-    a_ = dnnl::memory(a, engine(), nullptr);
-    b_ = dnnl::memory(b, engine(), nullptr);
-    d_ = dnnl::memory(d, engine(), nullptr);
-    stream_ = dnnl::stream(engine());
+    a_ = dnnl::memory(a, dnnl_engine(), nullptr);
+    b_ = dnnl::memory(b, dnnl_engine(), nullptr);
+    d_ = dnnl::memory(d, dnnl_engine(), nullptr);
+    stream_ = dnnl::stream(dnnl_engine());
     arguments_ = {
         {{DNNL_ARG_SRC, a_.get()}, {DNNL_ARG_WEIGHTS, b_.get()}, {DNNL_ARG_DST, d_.get()}, {DNNL_ARG_SCRATCHPAD, scratchpad_.get()}}};
   }
 
   void run(const void* a, const void* b, void* d) override {
-    const Threads scope(threads_);
+    const DnnlThreads scope(threads_);
     if (!execute(order_ == Order::swapped ? b : a, order_ == Order::swapped ? a : b, d)) fallback_->run(a, b, d);
   }
   std::string implementation() const override { return "oneDNN " + implementation_; }
@@ -163,7 +139,7 @@ class Sgemm final : public Product {
       : gemm_(gemm), order_(order), a_(a), b_(b), threads_(threads), fallback_(std::move(fallback)) {}
 
   void run(const void* a, const void* b, void* d) override {
-    const Threads scope(threads_);
+    const DnnlThreads scope(threads_);
     const auto* left = static_cast<const float*>(order_ == Order::swapped ? b : a);
     const auto* right = static_cast<const float*>(order_ == Order::swapped ? a : b);
     const dnnl_status_t status =

@@ -1,9 +1,10 @@
-// oneDNN's matrix products. dnnl.cc alone knows the library and its two versions (2.6 of Debian 12, 3.7 of Debian 13).
+// oneDNN's matrix products and convolutions. dnnl*.cc alone know the library and its two versions (2.6 of Debian 12, 3.7 of Debian 13).
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "replay/device/cpu/native.h"
 #include "replay/device/cpu/product.h"
 
 namespace replay::cpu {
@@ -19,5 +20,10 @@ base::Result<std::unique_ptr<Product>> make_dnnl_matmul(const replay::Gemm& gemm
 /// The call without a primitive: f32, batch 1, alpha ≠ 0. Costs 2–3 µs less than a primitive.
 base::Result<std::unique_ptr<Product>> make_dnnl_sgemm(const replay::Gemm& gemm, int threads, std::shared_ptr<Scratch>,
                                                        std::unique_ptr<Product> fallback);
+
+/// f32 convolutions: as a forward pass, as the gradient of the input (dilated operands), as that of the weights (windows larger than the
+/// result). Should an execution fail, `fallback` computes it. Error: no form fits, or oneDNN has a reference implementation only.
+base::Result<std::unique_ptr<Native>> make_dnnl_convolution(const Convolution& op, int threads, std::shared_ptr<Scratch> scratch,
+                                                            std::unique_ptr<Native> fallback);
 
 }  // namespace replay::cpu

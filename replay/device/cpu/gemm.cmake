@@ -1,9 +1,9 @@
-# Files of the packed product that are compiled for an instruction set beyond the baseline; the set is chosen at run time.
+# Files of the packed product and of transforms that are compiled for an instruction set beyond the baseline; the set is chosen at run time.
 set(cpu ${CMAKE_SOURCE_DIR}/replay/device/cpu)
-set_source_files_properties(${cpu}/packed_baseline.cc PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast")
+set_source_files_properties(${cpu}/packed_baseline.cc ${cpu}/fft_baseline.cc PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set_source_files_properties(${cpu}/packed_avx2.cc PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mavx2;-mfma;-mf16c")
-  set_source_files_properties(${cpu}/packed_avx512.cc PROPERTIES
+  set_source_files_properties(${cpu}/packed_avx2.cc ${cpu}/fft_avx2.cc PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mavx2;-mfma;-mf16c")
+  set_source_files_properties(${cpu}/packed_avx512.cc ${cpu}/fft_avx512.cc PROPERTIES
     COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mavx2;-mfma;-mf16c;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl")
 endif()
 target_link_libraries(profile_device_cpu PRIVATE ${DNNL_LIBRARY})

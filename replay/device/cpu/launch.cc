@@ -10,6 +10,7 @@ struct Runner {
     for (const PartCall& part : kernel.parts) run(part.split, part.entry, kernel.args.data(), kernel.scratch);
   }
   void operator()(const ProductLaunch& launch) const { launch.product->run(launch.a, launch.b, launch.d); }
+  void operator()(const NativeLaunch& launch) const { launch.native->run(launch.in, launch.out); }
   void operator()(const CopyLaunch& launch) const { copy(launch.to, launch.from, launch.bytes, threads); }
   void operator()(const FillLaunch& launch) const { fill(launch.to, launch.byte, launch.bytes, threads); }
 };

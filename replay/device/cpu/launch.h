@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "replay/device/cpu/native.h"
 #include "replay/device/cpu/product.h"
 #include "replay/device/cpu/threads.h"
 
@@ -27,6 +28,11 @@ struct ProductLaunch {
   const void* b = nullptr;
   void* d = nullptr;
 };
+struct NativeLaunch {
+  std::shared_ptr<Native> native;
+  std::vector<const void*> in;
+  void* out = nullptr;
+};
 struct CopyLaunch {
   void* to = nullptr;
   const void* from = nullptr;
@@ -37,7 +43,7 @@ struct FillLaunch {
   uint8_t byte = 0;
   int64_t bytes = 0;
 };
-using ReadyLaunch = std::variant<KernelLaunch, ProductLaunch, CopyLaunch, FillLaunch>;
+using ReadyLaunch = std::variant<KernelLaunch, ProductLaunch, CopyLaunch, FillLaunch, NativeLaunch>;
 
 void run(const ReadyLaunch& launch, int threads);
 

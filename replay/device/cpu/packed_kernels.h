@@ -38,11 +38,17 @@ struct TileKernels {
   void (*combine)(void* tile, double alpha, const void* other, double beta);
 };
 
+/// x[0, width) −= Σ_k c[k·step]·rows[k·stride + [0, width)], k < count: one row of a triangular solve.
+template <typename T>
+using SubtractRows = void (*)(T* x, const T* rows, int64_t stride, const T* c, int64_t step, int64_t count, int64_t width);
+
 /// Small floats to and from f32, a whole instruction set's table.
 struct PackedKernels {
   const char* name;
   TileKernels tiles[kArithmetics];
   Convert f16_to_f32, bf16_to_f32, f32_to_f16, f32_to_bf16;
+  SubtractRows<float> subtract_f32;
+  SubtractRows<double> subtract_f64;
 };
 
 enum class Isa : uint8_t { baseline, avx2, avx512 };

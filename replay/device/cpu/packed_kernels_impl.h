@@ -86,10 +86,35 @@ constexpr TileKernels tile_kernels() {
           combine<T>};
 }
 
+template <typename T>
+void subtract_rows(T* x, const T* rows, int64_t stride, const T* c, int64_t step, int64_t count, int64_t width) {
+  int64_t i = 0;
+  for (; i + kColumns<T> <= width; i += kColumns<T>) {
+    Vector<T> a = *reinterpret_cast<const Vector<T>*>(x + i), b = *reinterpret_cast<const Vector<T>*>(x + i + kLanes<T>);
+    for (int64_t k = 0; k < count; ++k) {
+      const T* row = rows + k * stride + i;
+      a -= c[k * step] * *reinterpret_cast<const Vector<T>*>(row);
+      b -= c[k * step] * *reinterpret_cast<const Vector<T>*>(row + kLanes<T>);
+    }
+    *reinterpret_cast<Vector<T>*>(x + i) = a;
+    *reinterpret_cast<Vector<T>*>(x + i + kLanes<T>) = b;
+  }
+  for (; i < width; ++i) {
+    T sum = x[i];
+    for (int64_t k = 0; k < count; ++k) sum -= c[k * step] * rows[k * stride + i];
+    x[i] = sum;
+  }
+}
+
 constexpr PackedKernels table(const char* name) {
-  return {name,       {tile_kernels<float>(), tile_kernels<double>(), tile_kernels<uint32_t>(), tile_kernels<uint64_t>()},
-          f16_to_f32, bf16_to_f32,
-          f32_to_f16, f32_to_bf16};
+  return {name,
+          {tile_kernels<float>(), tile_kernels<double>(), tile_kernels<uint32_t>(), tile_kernels<uint64_t>()},
+          f16_to_f32,
+          bf16_to_f32,
+          f32_to_f16,
+          f32_to_bf16,
+          subtract_rows<float>,
+          subtract_rows<double>};
 }
 
 }  // namespace

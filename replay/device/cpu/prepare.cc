@@ -48,12 +48,17 @@ class Preparation {
     std::shared_ptr<Product> product;
     int32_t record;
   };
+  struct SharedNative {
+    std::shared_ptr<Native> native;
+    int32_t record;
+  };
 
   int64_t scratch_threads() const { return std::max(threads_, plan_.target.threads); }
   int64_t thread_scratch_stride() const;
   Status compile_kernels();
   Status create_products();
   Status create_product(const Gemm& gemm);
+  Status create_native(const LibraryOp& op);
   ReadyStep resolve(const Step& step) const;
   KernelLaunch resolve(const KernelCall& call) const;
   void* address(BufferId buffer) const { return buffer < 0 ? nullptr : ready_.arena.memory(buffer).data(); }
@@ -65,7 +70,9 @@ class Preparation {
   int64_t scratch_stride_ = 0;
   std::vector<Code> codes_;                                         ///< by kernel
   std::map<std::string, Shared> products_;                          ///< by text_of
+  std::map<std::string, SharedNative> natives_;                     ///< by text_of
   std::shared_ptr<Scratch> scratch_ = std::make_shared<Scratch>();  ///< of all products: steps run one after another
+  std::shared_ptr<Scratch> native_scratch_ = std::make_shared<Scratch>();
   Prepared ready_;
 };
 
@@ -105,8 +112,9 @@ Status Preparation::create_products() {
   for (const Step* step : plan_.steps) {
     for (const Launch& launch : step->launches) {
       const auto* gemm = std::get_if<Gemm>(&launch);
-      if (gemm == nullptr) continue;
-      if (auto status = create_product(*gemm); !status.ok()) return Error{fmt::format("{}: {}", step->name, status.error().message)};
+      const auto* library = std::get_if<LibraryCall>(&launch);
+      const Status status = gemm != nullptr ? create_product(*gemm) : library != nullptr ? create_native(*library->op) : Status();
+      if (!status.ok()) return Error{fmt::format("{}: {}", step->name, status.error().message)};
     }
   }
   return {};
@@ -126,6 +134,23 @@ Status Preparation::create_product(const Gemm& gemm) {
                             .source = text,
                             .compile_ns = spent.count()});
   products_.emplace(std::move(text), Shared{std::move(product), record});
+  return {};
+}
+
+Status Preparation::create_native(const LibraryOp& op) {
+  std::string text = text_of(op);
+  if (natives_.contains(text)) return {};
+  const auto begin = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(std::shared_ptr<Native> native, make_native(op, threads_, native_scratch_));
+  const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - begin;
+  const auto record = static_cast<int32_t>(ready_.records.size());
+  ready_.records.push_back({.key = base::hash128_hex(text),
+                            .name = name_of(op),
+                            .language = "library",
+                            .implementation = native->implementation(),
+                            .source = text,
+                            .compile_ns = spent.count()});
+  natives_.emplace(std::move(text), SharedNative{std::move(native), record});
   return {};
 }
 
@@ -155,6 +180,13 @@ ReadyStep Preparation::resolve(const Step& step) const {
       ready.launches.emplace_back(ProductLaunch{shared.product, address(gemm->a.buffer), address(gemm->b.buffer), address(gemm->d.buffer)});
       ready.records.push_back(shared.record);
       if (ready.precision.empty()) ready.precision = shared.product->precision();
+    } else if (const auto* library = std::get_if<LibraryCall>(&launch)) {
+      const SharedNative& shared = natives_.at(text_of(*library->op));
+      NativeLaunch made{shared.native, {}, address(library->out)};
+      for (const BufferId buffer : library->in) made.in.push_back(address(buffer));
+      ready.launches.emplace_back(std::move(made));
+      ready.records.push_back(shared.record);
+      if (ready.precision.empty()) ready.precision = shared.native->precision();
     } else if (const auto* move = std::get_if<Copy>(&launch)) {
       ready.launches.emplace_back(CopyLaunch{address(move->to), address(move->from), std::min(bytes(move->to), bytes(move->from))});
     } else {

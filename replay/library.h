@@ -1,0 +1,75 @@
+// Ops that a device runs by functions of its own or of a library, as data: sizes and strides, no instruction. Strides are in elements of
+// the physical layout.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "src/base/result.h"
+#include "src/ir/module.h"
+
+namespace replay {
+
+/// Y[g,n,o,p] = Σ_{i,k} X[g, n, i, (p·stride + k·window_dilation − pad_low) / base_dilation] · W[g,o,i,k]; places between the elements of X
+/// (base dilation) and outside of it are 0. Groups of features and of the batch are one dimension g here.
+struct Convolution {
+  int64_t groups = 1, batch = 1, in_features = 1, out_features = 1;  ///< features of one group
+  struct Operand {
+    ir::Type type = ir::Type::f32;
+    int64_t group = 0, outer = 0, inner = 0;  ///< strides; x: batch and in feature; w: out and in feature; y: batch and out feature
+  } x, w, y;
+  struct Dim {
+    int64_t in = 1, window = 1, out = 1;
+    int64_t stride = 1, pad_low = 0, base_dilation = 1, window_dilation = 1;
+    bool reversed = false;
+    int64_t x = 0, w = 0, y = 0;  ///< strides
+    bool operator==(const Dim&) const = default;
+  };
+  std::vector<Dim> dims;  ///< spatial
+  double flops() const;
+};
+
+/// Discrete transforms of the last `lengths.size()` dimensions. Inverses divide by the number of points. rfft keeps the first n/2+1 points
+/// of the last dimension, irfft takes them.
+struct Fft {
+  enum class Kind : uint8_t { fft, ifft, rfft, irfft } kind = Kind::fft;
+  std::vector<int64_t> lengths;
+  ir::Shape from, to;
+};
+
+/// L with A = L·Lᴴ (lower), or U with A = Uᴴ·U, of the matrices in the last two dimensions; the other triangle is 0. A matrix that is not
+/// positive definite gives NaN.
+struct Cholesky {
+  ir::Shape from, to;
+  bool lower = true;
+};
+
+/// X with op(A)·X = B (left) or X·op(A) = B.
+struct TriangularSolve {
+  ir::Shape a, b, to;
+  bool left = true, lower = true, unit_diagonal = false, transposed = false, conjugated = false;
+};
+
+/// The same elements in another physical order: to[Σ i·to_stride] = from[from_offset + Σ i·from_stride].
+struct Permute {
+  int64_t element_bytes = 4, from_offset = 0;
+  struct Dim {
+    int64_t size = 1, from = 0, to = 0;
+    bool operator==(const Dim&) const = default;
+  };
+  std::vector<Dim> dims;
+};
+
+using LibraryOp = std::variant<Convolution, Fft, Cholesky, TriangularSolve, Permute>;
+
+/// "convolution_f32_8x64x56x56_…": readable; and all that distinguishes one op from another, over several lines.
+std::string name_of(const LibraryOp& op);
+std::string text_of(const LibraryOp& op);
+
+/// What `instr` is, or the Error that says why no library function computes it.
+base::Result<std::shared_ptr<const LibraryOp>> library_op(const ir::Module& module, ir::InstrRef instr);
+
+}  // namespace replay
