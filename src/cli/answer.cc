@@ -20,21 +20,23 @@ constexpr Part kParts[] = {
     {"memory", "Peak memory", 10},
 };
 
-/// "Machine: Xeon, 2 threads; triad 18.4 GB/s (streaming stores 27.5 GB/s), f32 product 160 GFLOP/s"
+/// "Machine: Xeon, 2 threads; triad 18.4 GB/s (streaming stores 27.5 GB/s), products: f32 160 GFLOP/s, f16 280 GFLOP/s"
 base::Result<std::string> machine_line(const model::Reader& reader, int64_t run) {
   model::Cell id;
   id.kind = model::Cell::Kind::integer;
   id.integer = run;
   ASSIGN_OR_RETURN(const model::Rows found,
-                   reader.query("SELECT d.model, d.triad_bytes_per_s, d.triad_streaming_bytes_per_s, d.product_flops_per_s "
+                   reader.query("SELECT d.model, d.triad_bytes_per_s, d.triad_streaming_bytes_per_s, d.product_flops_per_s, "
+                                "(SELECT group_concat(format(', %s %.0f GFLOP/s', substr(operands, 1, instr(operands, '×') - 1), "
+                                "flops_per_s / 1e9), '') FROM device_product WHERE device = d.id) "
                                 "FROM run r JOIN device d ON d.id = r.device WHERE r.id = ?1",
                                 {{id}}));
   if (found.rows.empty()) return std::string();
   const auto& cells = found.rows[0];
   std::string line = fmt::format("Machine: {}", base::escaped(cells[0].text));
   if (cells[1].kind != model::Cell::Kind::null) {
-    line += fmt::format("; triad {}/s (streaming stores {}/s), f32 product {:.0f} GFLOP/s", base::human_bytes(cells[1].real),
-                        base::human_bytes(cells[2].real), cells[3].real / 1e9);
+    line += fmt::format("; triad {}/s (streaming stores {}/s); products: f32 {:.0f} GFLOP/s{}", base::human_bytes(cells[1].real),
+                        base::human_bytes(cells[2].real), cells[3].real / 1e9, cells[4].text);
   }
   return line + "\n";
 }

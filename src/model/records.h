@@ -44,7 +44,9 @@ struct DeviceRecord {
   double triad_bytes_per_s = 0;  ///< measured in the run: ordinary stores, 12 bytes an element of f32
   double triad_streaming_bytes_per_s = 0;
   double product_flops_per_s = 0;  ///< measured in the run: a large f32 product
-  std::vector<Setting> details;    ///< cache sizes, governor, load, cgroup quota, …
+  /// The same of other operand types, by how a step's precision begins: {"f16×f16→f32", 3e11}.
+  std::vector<std::pair<std::string, double>> products;
+  std::vector<Setting> details;  ///< cache sizes, governor, load, cgroup quota, …
 };
 
 /// One timing: all executions of a step within one pass.

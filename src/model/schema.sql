@@ -154,6 +154,14 @@ CREATE TABLE IF NOT EXISTS device (
   product_flops_per_s         REAL                -- compute ceiling: a large f32 product; NULL: not measured
 ) STRICT;
 
+-- Compute ceilings of other operand types, where the machine multiplies them at another rate than f32.
+CREATE TABLE IF NOT EXISTS device_product (
+  device   INTEGER NOT NULL REFERENCES device(id),  -- the device
+  operands TEXT NOT NULL,                           -- types of operands and sums, as step.precision begins: f16×f16→f32
+  flops_per_s REAL NOT NULL,                        -- a large product, measured in the run
+  PRIMARY KEY (device, operands)
+) STRICT, WITHOUT ROWID;
+
 -- What else is known of a run's device: caches, governor, load, quota.
 CREATE TABLE IF NOT EXISTS device_detail (
   device INTEGER NOT NULL REFERENCES device(id),  -- the device
@@ -385,7 +393,8 @@ SELECT
 FROM run r
 LEFT JOIN device d ON d.id = r.device;
 
--- How near each step is to the machine's limits. Over 100 % means: its data fits into a cache, or its type is faster than the f32 product.
+-- How near each step is to the machine's limits: memory, and a large product of its types (of f32, where its own were not measured).
+-- Over 100 % means: its data fits into a cache.
 CREATE VIEW IF NOT EXISTS roofline AS
 SELECT
   t.run AS run,                      -- run
@@ -393,18 +402,23 @@ SELECT
   t.name AS name,                    -- instruction
   t.class AS class,                  -- what its time is
   t.flops / nullif(t.bytes, 0) AS intensity_flop_per_byte,  -- work per byte moved
-  CASE WHEN c.compute_flops_per_s IS NULL OR c.memory_bytes_per_s IS NULL THEN NULL
-       WHEN t.flops / c.compute_flops_per_s > t.bytes / c.memory_bytes_per_s THEN 'compute' ELSE 'memory' END AS bound_by,  -- the nearer limit
-  max(coalesce(t.flops / c.compute_flops_per_s, 0), coalesce(t.bytes / c.memory_bytes_per_s, 0)) * 1e9 AS attainable_ns,  -- time at the limits
+  CASE WHEN t.compute_flops_per_s IS NULL OR t.memory_bytes_per_s IS NULL THEN NULL
+       WHEN t.flops / t.compute_flops_per_s > t.bytes / t.memory_bytes_per_s THEN 'compute' ELSE 'memory' END AS bound_by,  -- the nearer limit
+  max(coalesce(t.flops / t.compute_flops_per_s, 0), coalesce(t.bytes / t.memory_bytes_per_s, 0)) * 1e9 AS attainable_ns,  -- time at the limits
   t.median_ns AS median_ns,          -- time measured
   t.pass_ns AS pass_ns,              -- time in a pass
   t.bytes / nullif(t.median_ns, 0) AS gb_per_s,       -- rate of its traffic
   t.flops / nullif(t.median_ns, 0) AS gflop_per_s,    -- rate of its nominal work
-  min(c.compute_flops_per_s, t.flops / nullif(t.bytes, 0) * c.memory_bytes_per_s) / 1e9 AS attainable_gflop_per_s,  -- what the roof allows at this intensity
-  100.0 * nullif(max(coalesce(t.flops / c.compute_flops_per_s, 0), coalesce(t.bytes / c.memory_bytes_per_s, 0)), 0) * 1e9
+  min(t.compute_flops_per_s, t.flops / nullif(t.bytes, 0) * t.memory_bytes_per_s) / 1e9 AS attainable_gflop_per_s,  -- what the roof allows at this intensity
+  100.0 * nullif(max(coalesce(t.flops / t.compute_flops_per_s, 0), coalesce(t.bytes / t.memory_bytes_per_s, 0)), 0) * 1e9
     / nullif(t.median_ns, 0) AS roof_percent          -- attainable_ns as a share of the time measured
-FROM step_time t
-JOIN run_ceiling c ON c.run = t.run;
+FROM (
+  SELECT s.*, coalesce(p.flops_per_s, c.compute_flops_per_s) AS compute_flops_per_s, c.memory_bytes_per_s AS memory_bytes_per_s
+  FROM step_time s
+  JOIN run r ON r.id = s.run
+  JOIN run_ceiling c ON c.run = s.run
+  LEFT JOIN device_product p ON p.device = r.device AND substr(s.precision, 1, length(p.operands)) = p.operands
+) t;
 
 -- Where the time of a run goes, longest first.
 CREATE VIEW IF NOT EXISTS top AS

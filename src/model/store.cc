@@ -92,6 +92,9 @@ base::Result<int64_t> write_device(Database& database, const DeviceRecord& devic
   const int64_t row = database.last_id();
   RETURN_IF_ERROR(
       write_settings(database, "INSERT OR REPLACE INTO device_detail (device, name, value) VALUES (?1,?2,?3)", row, device.details));
+  ASSIGN_OR_RETURN(Statement products,
+                   database.prepare("INSERT OR REPLACE INTO device_product (device, operands, flops_per_s) VALUES (?1,?2,?3)"));
+  for (const auto& [operands, rate] : device.products) RETURN_IF_ERROR(products.run(row, std::string_view(operands), rate));
   return row;
 }
 

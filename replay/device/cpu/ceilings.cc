@@ -1,5 +1,5 @@
-// Triads through the same JIT and the same threads as the kernels that are compared with them, and a large f32 product through the same
-// library as the products. Ordinary and streaming stores alternate, so that drift of the machine hits both; the best pass counts.
+// Triads through the same JIT and the same threads as the kernels that are compared with them, and large products through the same code
+// as the steps' products. Ordinary and streaming stores alternate, so that drift of the machine hits both; the best pass counts.
 #include "replay/device/cpu/ceilings.h"
 
 #include <fmt/format.h>
@@ -56,18 +56,29 @@ Status measure_triads(Jit& jit, int threads, int64_t bytes, Ceilings& found) {
   return {};
 }
 
-Status measure_product(int threads, Ceilings& found) {
-  constexpr int64_t n = kProductSize, bytes = n * n * 4;
+/// Floating point operations per second of a large product of matrices of one type.
+Result<double> product_rate(ir::Type type, int threads) {
+  constexpr int64_t n = kProductSize;
+  const int64_t bytes = n * n * ir::bytes(type);
   Gemm gemm;
   gemm.m = gemm.n = gemm.k = n;
-  for (auto* operand : {&gemm.a, &gemm.b, &gemm.d})
-    *operand = {.type = ir::Type::f32, .batch_stride = 0, .row_stride = n, .column_stride = 1};
+  for (auto* operand : {&gemm.a, &gemm.b, &gemm.d}) *operand = {.type = type, .batch_stride = 0, .row_stride = n, .column_stride = 1};
   ASSIGN_OR_RETURN(const auto product, make_product(gemm, threads));
   ASSIGN_OR_RETURN(const Pages pages, Pages::make(3 * bytes, threads));
+  double rate = 0;
   const double begin = seconds();
   for (int pass = 0; pass < kMostPasses && (pass < 2 || seconds() - begin < kProductSeconds); ++pass) {
     const double spent = time_of([&] { product->run(pages.data(), pages.data() + bytes, pages.data() + 2 * bytes); });
-    found.product_flops_per_s = std::max(found.product_flops_per_s, gemm.flops() / spent);
+    rate = std::max(rate, gemm.flops() / spent);
+  }
+  return rate;
+}
+
+Status measure_products(int threads, Ceilings& found) {
+  ASSIGN_OR_RETURN(found.product_flops_per_s, product_rate(ir::Type::f32, threads));
+  for (const ir::Type type : {ir::Type::f16, ir::Type::bf16}) {
+    ASSIGN_OR_RETURN(const double rate, product_rate(type, threads));
+    found.products.emplace_back(fmt::format("{0}×{0}→f32", ir::text(type)), rate);
   }
   return {};
 }
@@ -128,7 +139,7 @@ Result<Ceilings> measure_ceilings(Jit& jit, int threads, int64_t free_bytes) {
   Ceilings found;
   const int64_t bytes = array_bytes(free_bytes);
   if (bytes >= kSmallestArray) RETURN_IF_ERROR(measure_triads(jit, threads, bytes, found));
-  if (free_bytes / 2 > 3 * kProductSize * kProductSize * 4) RETURN_IF_ERROR(measure_product(threads, found));
+  if (free_bytes / 2 > 3 * kProductSize * kProductSize * 4) RETURN_IF_ERROR(measure_products(threads, found));
   return found;
 }
 

@@ -146,6 +146,7 @@ Status CpuDevice::measure_ceilings(model::DeviceRecord& record) {
   record.triad_bytes_per_s = found.triad_bytes_per_s;
   record.triad_streaming_bytes_per_s = found.triad_streaming_bytes_per_s;
   record.product_flops_per_s = found.product_flops_per_s;
+  record.products = found.products;
   return {};
 }
 

@@ -5,5 +5,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(${cpu}/packed_avx2.cc ${cpu}/fft_avx2.cc PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mavx2;-mfma;-mf16c")
   set_source_files_properties(${cpu}/packed_avx512.cc ${cpu}/fft_avx512.cc PROPERTIES
     COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mavx2;-mfma;-mf16c;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl")
+  set_source_files_properties(${cpu}/packed_amx.cc PROPERTIES
+    COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mavx2;-mfma;-mf16c;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mamx-tile;-mamx-bf16")
 endif()
 target_link_libraries(profile_device_cpu PRIVATE ${DNNL_LIBRARY})

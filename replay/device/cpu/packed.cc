@@ -1,6 +1,6 @@
 // The packed product, after Goto and van de Geijn ("Anatomy of High-Performance Matrix Multiplication", 2008). D is cut into blocks, one
-// task of a thread each. A task walks K in steps of kDepth terms; per step it packs its columns of B and, a few strips at a time, its rows
-// of A into the order in which the inner loop reads them, widening small types on the way. Sums of all steps stay in wide tiles; after
+// task of a thread each. A task walks K in steps of some hundred terms; per step it packs its columns of B and, a few strips at a time, its
+// rows of A into the order in which the inner loop reads them, widening small types on the way. Sums of all steps stay in wide tiles; after
 // the last step alpha and beta are applied and each element is rounded once.
 //
 // A complex product is four real ones over the same tiles: re = Ar·Br − Ai·Bi and im = Ar·Bi + Ai·Br are two planes with two terms each.
@@ -8,8 +8,12 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -24,7 +28,6 @@ namespace {
 
 constexpr int64_t kBlockColumns = 1024;          // of D in one task
 constexpr int64_t kBlockElements = 1536 * 1024;  // sums that a task keeps in tiles between steps of K: 6 MiB of f32
-constexpr int64_t kPackedRows = 112;             // rows of A packed at a time: 112·384 f32 stay in the second-level cache
 constexpr int64_t kStripGap = 16;                // elements between strips of A
 constexpr double kSerialTerms = 32 * 1024;       // below this many multiply-adds threads cost more than they save
 
@@ -129,7 +132,7 @@ class Packed final : public Product {
  public:
   Packed(const Form& form, Arithmetic arithmetic, int threads, const PackedKernels& kernels, std::shared_ptr<Scratch> scratch);
   void run(const void* a, const void* b, void* d) override;
-  std::string implementation() const override { return fmt::format("packed {} {}", text(arithmetic_), kernels_->name); }
+  std::string implementation() const override { return fmt::format("packed {} {}", text(arithmetic_), halved() ? "amx" : kernels_->name); }
   std::string precision() const override {
     const bool swapped = order_ == Order::swapped;
     return fmt::format("{}×{}→{}→{}", ir::text(swapped ? gemm_.b.type : gemm_.a.type), ir::text(swapped ? gemm_.a.type : gemm_.b.type),
@@ -146,9 +149,12 @@ class Packed final : public Product {
 
   Operand operand(const Gemm::Operand& from) const;
   Pieces<int64_t> sizes() const;
+  void run_tasks(const void* a, const void* b, void* d) const;
   void run_task(int64_t index, const Workspace& memory, const void* a, const void* b, void* d) const;
   void run_plane(const Task& task, const Plane& plane, const void* a, const void* b, void* d) const;
   void multiply_block(const Task& task, int64_t row, int64_t rows, int64_t depth, Tile start, const View* finished) const;
+  void pack_halves_of_a(const View& view, int64_t rows, int64_t depth, const Workspace& memory) const;
+  void pack_strips_of_b(const View& view, int64_t columns, int64_t depth, const Workspace& memory) const;
   void pack_a(const View& view, int64_t rows, int64_t depth, Sign sign, const Workspace& memory) const;
   void pack_b(const View& view, int64_t columns, int64_t depth, const Workspace& memory) const;
   void pack_lines(const Operand& operand, const View& view, int64_t count, int64_t depth, TileKernels::Split split, int64_t width,
@@ -157,9 +163,17 @@ class Packed final : public Product {
             const Workspace& memory) const;
   void store(std::byte* tile, const View& to, int64_t rows, int64_t columns, const Workspace& memory) const;
   bool a_in_strips() const { return a_.row_step == a_.size && a_.column_step != a_.size; }
+  bool halved() const { return tiles_->halve_row != nullptr; }
+  /// Terms of K as packed: matrix units take whole blocks, the last of them ends in zeros.
+  int64_t padded(int64_t depth) const { return halved() ? round_up(depth, kMatrixDepth) : depth; }
+  int64_t row_stride() const { return tiles_->depth + kRowStride - kDepth; }
   /// Elements of a strip of A, with room for what split writes behind it.
-  int64_t a_strip(int64_t depth) const { return tiles_->rows * depth + kStripGap; }
-  bool one_step() const { return gemm_.k <= kDepth && planes_.front().terms.size() == 1; }
+  int64_t a_strip(int64_t depth) const {
+    if (halved()) return tiles_->rows * padded(depth);
+    return a_in_strips() ? tiles_->rows * depth + kStripGap : tiles_->rows * kRowStride;
+  }
+  int64_t b_strip(int64_t depth) const { return tiles_->columns * padded(depth); }
+  bool one_step() const { return gemm_.k <= tiles_->depth && planes_.front().terms.size() == 1; }
   std::byte* at(std::byte* piece, int64_t element) const { return piece + element * bytes_; }
 
   Gemm gemm_;
@@ -176,7 +190,24 @@ class Packed final : public Product {
   int64_t packed_rows_;    ///< of A at a time
   Pieces<int64_t> sizes_;  ///< of one thread
   std::shared_ptr<Scratch> scratch_;
+  mutable std::atomic<bool> exact_ = true;  ///< all numbers that were halved in this run are the sum of their parts
+  std::unique_ptr<Packed> with_vectors_;    ///< for when one is not; null where nothing is halved
 };
+
+/// How many bf16 numbers make up any finite number of the type exactly; 0: more than two, or none of our business.
+int bf16_parts(ir::Type type) {
+  if (type == ir::Type::f16) return 2;
+  return ir::info(type).small != nullptr ? 1 : 0;
+}
+
+/// Matrix units where operands are small floats and the product fills a tile. beta needs the old D, which a second try would not find.
+const TileKernels* tiles_of(const Gemm& gemm, Arithmetic arithmetic, const PackedKernels& kernels) {
+  const TileKernels* const vectors = &kernels.tiles[static_cast<size_t>(arithmetic)];
+  const int a = bf16_parts(gemm.a.type), b = bf16_parts(gemm.b.type), parts = std::max(a, b);
+  const bool small = gemm.m < 16 || gemm.n < 16 || gemm.k < kMatrixDepth;
+  if (arithmetic != Arithmetic::f32 || a == 0 || b == 0 || small || gemm.beta != 0 || kernels.matrix[parts - 1] == nullptr) return vectors;
+  return kernels.matrix[parts - 1];
+}
 
 Packed::Packed(const Form& form, Arithmetic arithmetic, int threads, const PackedKernels& kernels, std::shared_ptr<Scratch> scratch)
     : gemm_(form.gemm),
@@ -184,7 +215,7 @@ Packed::Packed(const Form& form, Arithmetic arithmetic, int threads, const Packe
       arithmetic_(arithmetic),
       threads_(std::max(threads, 1)),
       kernels_(&kernels),
-      tiles_(&kernels.tiles[static_cast<size_t>(arithmetic)]),
+      tiles_(tiles_of(form.gemm, arithmetic, kernels)),
       bytes_(element_bytes(arithmetic)),
       a_(operand(gemm_.a)),
       b_(operand(gemm_.b)),
@@ -192,12 +223,13 @@ Packed::Packed(const Form& form, Arithmetic arithmetic, int threads, const Packe
       narrow_(narrow(arithmetic, part_type(gemm_.d.type), kernels)),
       planes_(planes_of(gemm_.a.type, gemm_.b.type, gemm_.d.type)),
       cut_(cut_of(gemm_, threads_, *tiles_)),
-      packed_rows_(std::min(round_up(kPackedRows, tiles_->rows), cut_.block_rows)),
+      packed_rows_(std::min(round_up(tiles_->packed_rows, tiles_->rows), cut_.block_rows)),
       sizes_(sizes()),
       scratch_(std::move(scratch)) {
   const int64_t tasks = gemm_.batch * cut_.row_blocks * cut_.column_blocks;
   threads_ = static_cast<int>(std::clamp<int64_t>(tasks, 1, threads_));
   if (static_cast<double>(gemm_.batch * gemm_.m) * static_cast<double>(gemm_.n * gemm_.k) < kSerialTerms) threads_ = 1;
+  if (halved()) with_vectors_ = std::make_unique<Packed>(form, arithmetic, threads, *packed_kernels(Isa::avx512), scratch_);
 }
 
 Operand Packed::operand(const Gemm::Operand& from) const {
@@ -214,11 +246,11 @@ Operand Packed::operand(const Gemm::Operand& from) const {
 }
 
 Pieces<int64_t> Packed::sizes() const {
-  const int64_t depth = std::clamp<int64_t>(gemm_.k, 1, kDepth), tile = int64_t{tiles_->rows} * tiles_->columns;
-  const int64_t line = std::max({cut_.block_columns, packed_rows_, tiles_->columns * kRowStride}) + kSlack;
+  const int64_t depth = padded(std::clamp<int64_t>(gemm_.k, 1, tiles_->depth)), tile = int64_t{tiles_->rows} * tiles_->columns;
+  const int64_t line = std::max({cut_.block_columns, packed_rows_, tiles_->columns * row_stride(), kMatrixDepth * packed_rows_}) + kSlack;
   const int64_t tiles = one_step() ? tile : cut_.block_rows * cut_.block_columns;
   const auto bytes = [](int64_t elements, int size) { return round_up(elements * size, 64); };
-  return {bytes(packed_rows_ * kRowStride + kSlack, bytes_),
+  return {bytes(packed_rows_ * row_stride() + kSlack, bytes_),
           bytes(cut_.block_columns * depth + kSlack, bytes_),
           bytes(tiles, bytes_),
           bytes(line, bytes_),
@@ -228,7 +260,12 @@ Pieces<int64_t> Packed::sizes() const {
 }
 
 void Packed::run(const void* a, const void* b, void* d) {
-  if (order_ == Order::swapped) std::swap(a, b);
+  exact_ = true;
+  run_tasks(order_ == Order::swapped ? b : a, order_ == Order::swapped ? a : b, d);
+  if (!exact_) with_vectors_->run(a, b, d);
+}
+
+void Packed::run_tasks(const void* a, const void* b, void* d) const {
   const int64_t tasks = gemm_.batch * cut_.row_blocks * cut_.column_blocks;
   const std::vector<std::byte*> pieces = scratch_->pieces(threads_, total(sizes_));
   if (threads_ == 1) {
@@ -253,14 +290,14 @@ void Packed::run_task(int64_t index, const Workspace& memory, const void* a, con
 
 void Packed::run_plane(const Task& task, const Plane& plane, const void* a, const void* b, void* d) const {
   const View to = d_.view(d, task.batch, plane.d_offset).from(task.row, task.column);
-  const int64_t terms = static_cast<int64_t>(plane.terms.size()), blocks = ceil_div(gemm_.k, kDepth), steps = terms * blocks;
+  const int64_t terms = static_cast<int64_t>(plane.terms.size()), blocks = ceil_div(gemm_.k, tiles_->depth), steps = terms * blocks;
   if (steps == 0) {  // an empty sum is 0
     for (int64_t row = 0; row < task.rows; row += packed_rows_) {
       multiply_block(task, row, std::min(packed_rows_, task.rows - row), 0, Tile::first, &to);
     }
     return;
   }
-  const int64_t even = ceil_div(gemm_.k, blocks);  // 512 terms are two steps of 256, not of 384 and 128
+  const int64_t even = padded(ceil_div(gemm_.k, blocks));  // 512 terms are two steps of 256, not of 384 and 128
   for (int64_t step = 0; step < steps; ++step) {
     const Term& term = plane.terms[static_cast<size_t>(step % terms)];
     const int64_t from = step / terms * even, depth = std::clamp<int64_t>(gemm_.k - from, 0, even);
@@ -277,20 +314,21 @@ void Packed::run_plane(const Task& task, const Plane& plane, const void* a, cons
 /// The packed rows of A times the packed columns of B; a strip of B stays in the first-level cache for all strips of A.
 void Packed::multiply_block(const Task& task, int64_t row, int64_t rows, int64_t depth, Tile start, const View* finished) const {
   const int64_t height = tiles_->rows, width = tiles_->columns, row_tiles = cut_.block_rows / height;
-  const bool strips = a_in_strips();
-  const TileKernels::Multiply* const multiply = strips ? tiles_->multiply_strips : tiles_->multiply_rows;
-  const int64_t strip_of_a = strips ? a_strip(depth) : height * kRowStride;
+  const TileKernels::Multiply* const multiply = a_in_strips() ? tiles_->multiply_strips : tiles_->multiply_rows;
   for (int64_t j = 0; j < task.columns; j += width) {
     for (int64_t i = 0; i < rows; i += height) {
       std::byte* const tile = at(task.memory.tiles, one_step() ? 0 : (j / width * row_tiles + (row + i) / height) * height * width);
       const int64_t count = std::min(height, rows - i);
-      multiply[count - 1](depth, at(task.memory.a, i / height * strip_of_a), at(task.memory.b, j * depth), tile, start);
+      const std::byte *const a = at(task.memory.a, i / height * a_strip(depth)), *const b = at(task.memory.b, j / width * b_strip(depth));
+      for (int64_t r = 0; finished != nullptr && r < count; ++r) __builtin_prefetch(finished->from(row + i + r, j).at, 1);
+      multiply[count - 1](depth, a, b, tile, start);
       if (finished != nullptr) store(tile, finished->from(row + i, j), count, std::min(width, task.columns - j), task.memory);
     }
   }
 }
 
 void Packed::pack_a(const View& view, int64_t rows, int64_t depth, Sign sign, const Workspace& memory) const {
+  if (halved()) return pack_halves_of_a(view, rows, depth, memory);
   if (a_in_strips()) {
     pack_lines(a_, view.transposed(), rows, depth, tiles_->split_rows, tiles_->rows, a_strip(depth), memory.a, memory);
   } else {
@@ -299,21 +337,62 @@ void Packed::pack_a(const View& view, int64_t rows, int64_t depth, Sign sign, co
   if (sign == Sign::minus) (bytes_ == 4 ? negate_f32 : negate_f64)(memory.a, packed_rows_ * kRowStride);
 }
 
+/// Rows of K, a block of terms at a time where they lie across.
+void Packed::pack_halves_of_a(const View& view, int64_t rows, int64_t depth, const Workspace& memory) const {
+  const int64_t height = tiles_->rows, block = height * kMatrixDepth;
+  const auto place = [&](int64_t row) { return at(memory.a, row / height * a_strip(depth) + row % height * kMatrixDepth); };
+  bool exact = true;
+  if (!a_in_strips()) {
+    std::memset(at(memory.lines, depth), 0, static_cast<size_t>((padded(depth) - depth) * bytes_));
+    for (int64_t r = 0; r < rows; ++r) {
+      load(a_, view.from(r, 0), 1, depth, memory.lines, 0, memory);
+      exact &= tiles_->halve_row(memory.lines, padded(depth), place(r));
+    }
+    if (!exact) exact_ = false;
+    return;
+  }
+  float turned[32 * kMatrixDepth];
+  for (int64_t p = 0; p < depth; p += kMatrixDepth) {
+    const int64_t count = std::min(kMatrixDepth, depth - p);
+    std::memset(memory.lines, 0, static_cast<size_t>(kMatrixDepth * packed_rows_ * bytes_));
+    load(a_, view.from(0, p).transposed(), count, rows, memory.lines, packed_rows_, memory);
+    for (int64_t r = 0; r < rows; r += height) {
+      tiles_->transpose(at(memory.lines, r), packed_rows_, height, turned);
+      for (int64_t i = 0; i < height; ++i)
+        exact &= tiles_->halve_row(turned + i * kMatrixDepth, kMatrixDepth, place(r + i) + p / kMatrixDepth * block * bytes_);
+    }
+  }
+  if (!exact) exact_ = false;
+}
+
 void Packed::pack_b(const View& view, int64_t columns, int64_t depth, const Workspace& memory) const {
-  const int64_t width = tiles_->columns;
+  pack_strips_of_b(view, columns, depth, memory);
+  if (!halved()) return;
+  bool exact = true;
+  for (int64_t j = 0; j < columns; j += tiles_->columns) {
+    std::byte* const strip = at(memory.b, j / tiles_->columns * b_strip(depth));
+    std::memset(at(strip, depth * tiles_->columns), 0, static_cast<size_t>((padded(depth) - depth) * tiles_->columns * bytes_));
+    exact &= tiles_->halve_strip(padded(depth), strip);
+  }
+  if (!exact) exact_ = false;
+}
+
+void Packed::pack_strips_of_b(const View& view, int64_t columns, int64_t depth, const Workspace& memory) const {
+  const int64_t width = tiles_->columns, stride = row_stride();
   if (view.row_step != view.size || view.adjacent()) {
-    return pack_lines(b_, view, columns, depth, tiles_->split_columns, width, depth * width, memory.b, memory);
+    return pack_lines(b_, view, columns, depth, tiles_->split_columns, width, b_strip(depth), memory.b, memory);
   }
   for (int64_t j = 0; j < columns; j += width) {
     const View lines = view.from(0, j).transposed();
     const int64_t count = std::min(width, columns - j);
+    std::byte* const strip = at(memory.b, j / width * b_strip(depth));
     if (b_.same_type && count == width) {
-      tiles_->transpose(lines.at, lines.row_step / lines.size, depth, at(memory.b, j * depth));
+      tiles_->transpose(lines.at, lines.row_step / lines.size, depth, strip);
       continue;
     }
-    if (count < width) std::memset(memory.lines, 0, static_cast<size_t>(width * kRowStride * bytes_));
-    load(b_, lines, count, depth, memory.lines, kRowStride, memory);
-    tiles_->transpose(memory.lines, kRowStride, depth, at(memory.b, j * depth));
+    if (count < width) std::memset(memory.lines, 0, static_cast<size_t>(width * stride * bytes_));
+    load(b_, lines, count, depth, memory.lines, stride, memory);
+    tiles_->transpose(memory.lines, stride, depth, strip);
   }
 }
 
@@ -356,6 +435,14 @@ void Packed::store(std::byte* tile, const View& to, int64_t rows, int64_t column
   }
 }
 
+#if defined(__x86_64__)
+bool has_amx() {  // not every compiler that we support knows the names
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kBf16 = 1U << 22, kTiles = 1U << 24;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kBf16) != 0 && (d & kTiles) != 0;
+}
+#endif
+
 bool whole_number(double value) { return value == std::floor(value) && std::abs(value) < 9e15; }
 
 }  // namespace
@@ -365,6 +452,7 @@ const PackedKernels* packed_kernels(Isa isa) {
   static const bool kAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   static const bool kAvx512 = kAvx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (isa == Isa::amx) return kAvx512 && has_amx() && amx_permitted() ? &amx_kernels() : nullptr;
   if (isa == Isa::avx512) return kAvx512 ? &avx512_kernels() : nullptr;
   if (isa == Isa::avx2) return kAvx2 ? &avx2_kernels() : nullptr;
 #else
@@ -374,7 +462,7 @@ const PackedKernels* packed_kernels(Isa isa) {
 }
 
 Isa best_isa() {
-  for (Isa isa : {Isa::avx512, Isa::avx2}) {
+  for (Isa isa : {Isa::amx, Isa::avx512, Isa::avx2}) {
     if (packed_kernels(isa) != nullptr) return isa;
   }
   return Isa::baseline;

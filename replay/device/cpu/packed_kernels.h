@@ -13,6 +13,7 @@ inline constexpr int kArithmetics = 4;
 inline constexpr int64_t kDepth = 384;
 /// Elements between two rows of A in the packed form `rows`: not a power of two, so that rows share no cache sets.
 inline constexpr int64_t kRowStride = kDepth + 16;
+inline constexpr int64_t kPackedRows = 112;  ///< 112·384 f32 stay in the second-level cache
 /// Elements that split may read behind a line and write behind its last strip.
 inline constexpr int64_t kSlack = 64;
 
@@ -25,6 +26,8 @@ enum class Tile : uint8_t { first, add };  ///< the first block of K overwrites 
 /// strips of B are [depth][columns]; A is `strips` [depth][rows] or `rows` [rows][kRowStride], whichever needs no transposition.
 struct TileKernels {
   int rows, columns;
+  int64_t depth;        ///< most terms of K at a time
+  int64_t packed_rows;  ///< rows of A packed at a time: they stay in the second-level cache
   /// tile (+)= Σ_p a[·,p]·b[p,·]; the pointer to element [n - 1] computes n ≤ rows rows.
   using Multiply = void (*)(int64_t depth, const void* a, const void* b, void* tile, Tile start);
   const Multiply* multiply_rows;
@@ -36,7 +39,13 @@ struct TileKernels {
   void (*transpose)(const void* lines, int64_t stride, int64_t depth, void* strip);
   /// tile = alpha·tile + beta·other, elementwise over the whole tile; `other` null: alpha·tile.
   void (*combine)(void* tile, double alpha, const void* other, double beta);
+  /// Matrix units alone, which read bf16: floats as one or two bf16 numbers; see packed_amx.cc. False: not all exactly.
+  /// `depth` floats of a row of A, whole kMatrixDepth, to its place in a strip, and a strip of B in place.
+  bool (*halve_row)(const void* line, int64_t depth, void* strip) = nullptr;
+  bool (*halve_strip)(int64_t depth, void* strip) = nullptr;
 };
+/// Terms of K that a matrix unit takes at a time.
+inline constexpr int64_t kMatrixDepth = 32;
 
 /// x[0, width) −= Σ_k c[k·step]·rows[k·stride + [0, width)], k < count: one row of a triangular solve.
 template <typename T>
@@ -49,10 +58,12 @@ struct PackedKernels {
   Convert f16_to_f32, bf16_to_f32, f32_to_f16, f32_to_bf16;
   SubtractRows<float> subtract_f32;
   SubtractRows<double> subtract_f64;
+  /// f32 sums of operands that are one bf16 number, or two: matrix units. Null: this instruction set has none.
+  const TileKernels* matrix[2] = {nullptr, nullptr};
 };
 
-enum class Isa : uint8_t { baseline, avx2, avx512 };
-inline constexpr Isa kIsas[] = {Isa::baseline, Isa::avx2, Isa::avx512};
+enum class Isa : uint8_t { baseline, avx2, avx512, amx };
+inline constexpr Isa kIsas[] = {Isa::baseline, Isa::avx2, Isa::avx512, Isa::amx};
 /// The table, or nullptr where this CPU (or this build) can't run it. baseline is never null.
 const PackedKernels* packed_kernels(Isa isa);
 Isa best_isa();

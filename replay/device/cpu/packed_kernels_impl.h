@@ -50,12 +50,12 @@ T factor(double value) {
     return static_cast<T>(value);
 }
 
-template <typename T>
+template <typename T, int Rows>
 void combine(void* tile, double alpha, const void* other, double beta) {
   auto* x = static_cast<Vector<T>*>(tile);
   const auto* y = static_cast<const Vector<T>*>(other);
   const T by_alpha = factor<T>(alpha), by_beta = factor<T>(beta);
-  for (int i = 0; i < 2 * kRows; ++i) x[i] = y == nullptr ? by_alpha * x[i] : by_alpha * x[i] + by_beta * y[i];
+  for (int i = 0; i < 2 * Rows; ++i) x[i] = y == nullptr ? by_alpha * x[i] : by_alpha * x[i] + by_beta * y[i];
 }
 
 template <typename T, int64_t RowStep, int64_t DepthStep, typename Counts>
@@ -78,12 +78,14 @@ template <typename T>
 constexpr TileKernels tile_kernels() {
   return {kRows,
           kColumns<T>,
+          kDepth,
+          kPackedRows,
           MultiplyTable<T, kRowStride, 1, AllRows>::entries,
           MultiplyTable<T, 1, kRows, AllRows>::entries,
           split<T, kRows>,
           split<T, kColumns<T>>,
           transpose<T>,
-          combine<T>};
+          combine<T, kRows>};
 }
 
 template <typename T>

@@ -9,6 +9,9 @@ const PackedKernels& baseline_kernels();
 #if defined(__x86_64__)
 const PackedKernels& avx2_kernels();
 const PackedKernels& avx512_kernels();
+const PackedKernels& amx_kernels();
+/// Asks the system for the tile registers, once a process. False: this CPU, this system or this build has none.
+bool amx_permitted();
 #endif
 
 }  // namespace replay::cpu

@@ -195,6 +195,12 @@ TEST(Product, EveryCombinationOfLayouts) {
   }
 }
 
+TEST(Product, SeveralStepsOfKInSmallFloats) {
+  for (Layout a : kLayouts)
+    for (Layout b : kLayouts) check_packed(gemm(1, 45, 67, 1700, Type::f16, a, b, Layout::row));
+  for (Type type : {Type::bf16, Type::f8e4m3fn}) check_packed(gemm(2, 45, 67, 1700, type));
+}
+
 TEST(Product, BatchesOwnAndShared) {
   for (Type type : {Type::f32, Type::f16}) {
     for (Batch a : {Batch::own, Batch::shared}) {
@@ -373,7 +379,7 @@ TEST(Product, WithoutBetaDIsNotRead) {
 TEST(Product, NanAndInfinityReachTheirRowAndColumn) {
   constexpr long double kNan = std::numeric_limits<long double>::quiet_NaN(), kInfinity = std::numeric_limits<long double>::infinity();
   for (Type type : {Type::f32, Type::f16, Type::bf16, Type::f64}) {
-    const Gemm g = gemm(1, 20, 40, 30, type);
+    const Gemm g = gemm(1, 20, 40, 50, type);
     Trial trial(g);
     trial.a.set(0, 3, 5, kNan);
     for (int64_t j = 0; j < g.n; ++j) trial.b.set(0, 5, j, 0);  // 0·NaN is NaN
@@ -393,23 +399,21 @@ TEST(Product, NanAndInfinityReachTheirRowAndColumn) {
 }
 
 TEST(Product, SubnormalsAreKept) {
-  Gemm g = gemm(1, 3, 33, 1, Type::f16);
-  g.d.type = Type::f32;
-  Trial trial(g);
-  for (int64_t i = 0; i < g.m; ++i) trial.a.set(0, i, 0, 0x1p-24L);
-  for (int64_t j = 0; j < g.n; ++j) trial.b.set(0, 0, j, 0x1p-24L);
-  auto made = replay::cpu::make_product(g, 1);
-  ASSERT_TRUE(made.ok());
-  trial.run(**made);
-  EXPECT_EQ(trial.d.get(0, 2, 32).real(), 0x1p-48L);
-  Gemm wide = gemm(1, 3, 33, 1, Type::bf16);
-  Trial tiny(wide);
-  for (int64_t i = 0; i < wide.m; ++i) tiny.a.set(0, i, 0, 0x1p-130L);
-  for (int64_t j = 0; j < wide.n; ++j) tiny.b.set(0, 0, j, 1);
-  auto of_bf16 = replay::cpu::make_product(wide, 1);
-  ASSERT_TRUE(of_bf16.ok());
-  tiny.run(**of_bf16);
-  EXPECT_EQ(tiny.d.get(0, 1, 32).real(), 0x1p-130L);
+  for (int64_t k : {1, 64}) {
+    for (const auto& [type, a, b] : {std::tuple(Type::f16, 0x1p-24L, 0x1p-24L), std::tuple(Type::bf16, 0x1p-130L, 1.0L)}) {
+      Gemm g = gemm(1, 17, 33, k, type);
+      g.d.type = Type::f32;
+      Trial trial(g);
+      for (int64_t p = 0; p < k; ++p) {
+        for (int64_t i = 0; i < g.m; ++i) trial.a.set(0, i, p, a);
+        for (int64_t j = 0; j < g.n; ++j) trial.b.set(0, p, j, b);
+      }
+      auto made = replay::cpu::make_product(g, 1);
+      ASSERT_TRUE(made.ok());
+      trial.run(**made);
+      EXPECT_EQ(trial.d.get(0, 2, 32).real(), static_cast<long double>(k) * a * b) << ir::text(type) << " " << k;
+    }
+  }
 }
 
 TEST(Product, ResultsBeyondARangeBecomeInfinite) {

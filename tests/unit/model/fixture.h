@@ -64,7 +64,7 @@ inline Run tiny_run(const ImportIds& ids) {
   Run run;
   run.module = ids.modules.at(0);
   run.started_unix_ns = 1'700'000'000'000'000'000;
-  run.device = {"null", "virtual", "1", "none", 1, 10e9, 0, 100e9, {{"cache", "1 MB"}}};
+  run.device = {"null", "virtual", "1", "none", 1, 10e9, 0, 100e9, {{"f16×f16→f32", 200e9}}, {{"cache", "1 MB"}}};
   run.options = {{"seed", "1"}, {"rounding", "border"}};
   run.kernels = {{"k0", "fused", "llvm-ir", "jit", "define void @fused()", 1000, 64},
                  {"k1", "neg", "llvm-ir", "jit", "define void @neg()", 500, 32}};

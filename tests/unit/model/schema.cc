@@ -28,7 +28,7 @@ TEST_F(Schema, EveryTableAndViewHasASentenceAboveIt) {
     EXPECT_TRUE(lines[i - 1].starts_with("-- ")) << lines[i];
     ++found;
   }
-  EXPECT_EQ(found, 25 + 12);
+  EXPECT_EQ(found, 26 + 12);
 }
 
 TEST_F(Schema, EveryColumnHasAComment) {
