@@ -298,12 +298,12 @@ void Packed::run_plane(const Task& task, const Plane& plane, const void* a, cons
     return;
   }
   const int64_t even = padded(ceil_div(gemm_.k, blocks));  // 512 terms are two steps of 256, not of 384 and 128
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int64_t step = 0; step < steps && exact_; ++step) {
     const Term& term = plane.terms[static_cast<size_t>(step % terms)];
     const int64_t from = step / terms * even, depth = std::clamp<int64_t>(gemm_.k - from, 0, even);
     pack_b(b_.view(b, task.batch, term.b_offset).from(from, task.column), task.columns, depth, task.memory);
     const View rows_of_a = a_.view(a, task.batch, term.a_offset).from(task.row, from);
-    for (int64_t row = 0; row < task.rows; row += packed_rows_) {
+    for (int64_t row = 0; row < task.rows && exact_; row += packed_rows_) {
       const int64_t rows = std::min(packed_rows_, task.rows - row);
       pack_a(rows_of_a.from(row, 0), rows, depth, term.sign, task.memory);
       multiply_block(task, row, rows, depth, step == 0 ? Tile::first : Tile::add, step + 1 == steps ? &to : nullptr);
