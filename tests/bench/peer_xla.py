@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compares a step with XLA on the CPU: same module, same inputs, same threads, rounds alternating between the two programs.
 
-  peer_xla.py BENCH_STEP ORACLE_FOLDER MODULE RECIPE [--rounds 7] [--inner 1]
+  peer_xla.py BENCH_STEP ORACLE_FOLDER MODULE RECIPE [--rounds 7] [--inner 1] [--firsts 3]
 
 Needs jax (pip install jax, in an environment outside the tree) and the folder with xla_oracle.py. Each round runs `inner` passes of ours, then
-`inner` of XLA's; a round's figure is the median of its passes. Prints one JSON line: medians, their ratio, the median of the ratios round by
+`inner` of XLA's; a round's figure is the median of its passes. The time to the first result is measured in `firsts` fresh processes of each,
+alternating too. Prints one JSON line: medians, their ratio, the median of the ratios round by
 round, time to first result and peak memory of both, raw rounds.
 """
 import argparse
@@ -68,6 +69,9 @@ class Peer:
             times.append(float(self.process.stdout.readline()))
         return statistics.median(times)
 
+    def first_result(self):
+        return sum(v for k, v in self.stages.items() if k.endswith('_s'))
+
     def finish(self):
         self.process.stdin.close()
         self.stages.update(json.loads(self.process.stdout.readline()))
@@ -80,18 +84,27 @@ def main():
         p.add_argument(name)
     p.add_argument('--rounds', type=int, default=7)
     p.add_argument('--inner', type=int, default=1)
+    p.add_argument('--firsts', type=int, default=3)
     a = p.parse_args()
-    ours = Peer([a.bench_step, a.module, a.recipe])
-    xla = Peer([sys.executable, os.path.abspath(__file__), '--worker', a.oracle_folder, a.module, a.recipe])
+    commands = [a.bench_step, a.module, a.recipe], [sys.executable, os.path.abspath(__file__), '--worker', a.oracle_folder, a.module, a.recipe]
+    firsts = []
+    for _ in range(a.firsts - 1):
+        firsts.append([])
+        for command in commands:
+            peer = Peer(command)
+            firsts[-1].append(peer.first_result())
+            peer.finish()
+    ours, xla = (Peer(command) for command in commands)
+    firsts.append([ours.first_result(), xla.first_result()])
     rounds = [(ours.passes(a.inner), xla.passes(a.inner)) for _ in range(a.rounds)]
     ours.finish()
     xla.finish()
     mine, theirs = ([r[i] for r in rounds] for i in (0, 1))
-    first = [sum(v for k, v in peer.stages.items() if k.endswith('_s')) for peer in (ours, xla)]
+    first = [statistics.median(f[i] for f in firsts) for i in (0, 1)]
     print(json.dumps({
         'module': os.path.basename(a.module), 'ours_s': statistics.median(mine), 'xla_s': statistics.median(theirs),
         'ratio': statistics.median(mine) / statistics.median(theirs), 'median_of_ratios': statistics.median(m / t for m, t in rounds),
-        'first_result_ours_s': first[0], 'first_result_xla_s': first[1], 'first_result_ratio': first[0] / first[1],
+        'first_result_ours_s': first[0], 'first_result_xla_s': first[1], 'first_result_ratio': statistics.median(m / t for m, t in firsts), 'firsts': firsts,
         'ours': ours.stages, 'xla': xla.stages, 'rounds': rounds}))
 
 
