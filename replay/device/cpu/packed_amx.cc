@@ -177,7 +177,6 @@ constexpr TileKernels kMatrix = {.rows = 2 * kSide,
 const PackedKernels& amx_kernels() {
   static const PackedKernels kTable = [] {
     PackedKernels table = avx512_kernels();
-    table.name = "amx";
     table.matrix[0] = &kMatrix<1>;
     table.matrix[1] = &kMatrix<2>;
     return table;
