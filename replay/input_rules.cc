@@ -152,6 +152,14 @@ std::optional<Recipe> weight(const Seen& use) {
   return make(Recipe::Kind::uniform, -range, range);
 }
 
+/// A signed integer that becomes a real number is a mask, a weight or a label, and programs take 1 − mask times −10000: 0 or 1.
+std::optional<Recipe> flag(const Seen& use) {
+  const ir::Type from = use.operand_shape(0).type;
+  const bool is_count = from == ir::Type::s32 || from == ir::Type::s64;
+  if (!is_count || use.steps > 0 || !ir::is_float(use.module.shape(use.instr).type)) return std::nullopt;
+  return make(Recipe::Kind::integers, 0, 1);
+}
+
 /// Ordered by strength: the first rule that fits any use wins; among index rules the smallest range.
 struct Rule {
   ir::Op op;
@@ -173,6 +181,7 @@ constexpr Rule kRules[] = {
     {ir::Op::dot, weight, 4, "use: weight of a product"},
     {ir::Op::convolution, weight, 4, "use: weight of a convolution"},
     {ir::Op::custom_call, weight, 4, "use: weight of a product"},
+    {ir::Op::convert, flag, 5, "use: integer that becomes a real number"},
 };
 
 /// Operations that pass all values of any operand on.

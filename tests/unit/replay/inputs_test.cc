@@ -143,15 +143,17 @@ fused (a: s32[4], b: f32[10,3]) -> f32[4,3] {
   b = f32[10,3]{1,0} parameter(1)
   ROOT g = f32[4,3]{1,0} gather(b, a), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}
 }
-ENTRY main (i: s32[4], t: f32[10,3], v: f32[8], w: f32[3,12]) -> (f32[4,12], f32[8]) {
+ENTRY main (i: s32[4], t: f32[10,3], v: f32[8], w: f32[3,12], m: s32[16]) -> (f32[4,12], f32[8], f16[16]) {
   i = s32[4]{0} parameter(0)
   t = f32[10,3]{1,0} parameter(1)
   v = f32[8]{0} parameter(2)
   w = f32[3,12]{1,0} parameter(3)
+  m = s32[16]{0} parameter(4)
+  kept = f16[16]{0} convert(m)
   r = f32[8]{0} rsqrt(v)
   f = f32[4,3]{1,0} fusion(i, t), kind=kLoop, calls=fused
   d = f32[4,12]{1,0} dot(f, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  ROOT o = (f32[4,12]{1,0}, f32[8]{0}) tuple(d, r)
+  ROOT o = (f32[4,12]{1,0}, f32[8]{0}, f16[16]{0}) tuple(d, r, kept)
 }
 )",
                                             "test");
@@ -167,6 +169,7 @@ ENTRY main (i: s32[4], t: f32[10,3], v: f32[8], w: f32[3,12]) -> (f32[4,12], f32
   EXPECT_EQ(chosen(1).why, "default");
   EXPECT_EQ(chosen(2).recipe.a, 0.5);
   EXPECT_EQ(chosen(3).recipe.b, 1);  // sqrt(3 / 3)
+  EXPECT_EQ(chosen(4).recipe.text, R"({"integers":[0,1]})");
 }
 
 }  // namespace
