@@ -283,7 +283,8 @@ base::Result<NodeId> Evaluator::reduction_value(Ref ref, const std::vector<int64
     retry.wanted = true;
     const auto dims = ir::attr_dims(module_, instr(ref), "dimensions");
     const bool rows = product(sizes) > 1 && instr(ref).op == Op::reduce && contains(dims, ir::minor_to_major(shape(operand(ref, 0)))[0]);
-    if (nest_->outer.empty() && outer_allowed && rows) retry.outer = exact_loops(sizes, place);
+    const bool own_loops = inside_reduction_ == 0;  // else they are those of the reduction around it, which combines over them
+    if (nest_->outer.empty() && outer_allowed && rows && own_loops) retry.outer = exact_loops(sizes, place);
     if (retry.outer.empty()) retry.materialise = ref;
     return unsupported(ref, "its result must be in memory");
   }

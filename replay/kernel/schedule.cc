@@ -74,7 +74,7 @@ std::set<int> Scheduler::streamed(const std::vector<Store>& stores, TermId acros
 /// Updates one after another on every thread, each in its own rows of the destination.
 void Scheduler::serial(const Nest& nest) {
   const Footprint print = everything(nest);
-  const Stage& stage = nest.stages[0];
+  const Stage& stage = nest.stages.back();  // those before it reduce what the update needs
   Scheduled part;
   part.shape = "scatter";
   part.count = nest.owned;
@@ -87,9 +87,12 @@ void Scheduler::serial(const Nest& nest) {
   std::vector<Loop> outer;
   outer.reserve(nest.outer.size());
   for (const TermId v : nest.outer) outer.push_back({v, extent_of(graph_.terms, v)});
-  writer.emit.prepare(writer.everything(nest));
-  writer.serial_loops(outer, 0, [&] {
+  writer.serial_loops(outer, 0, [&] {  // nothing is prepared outside: an update reads what the one before it wrote
     writer.emit.prepare(writer.everything(nest));
+    for (size_t k = 0; k + 1 < nest.stages.size(); ++k) {
+      writer.stage(nest.stages[k], 4);
+      writer.emit.prepare(writer.everything(nest));
+    }
     part.list.branch(writer.emit.value(stage.condition));
     writer.emit.push();
     writer.stage(stage, 4);
