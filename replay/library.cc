@@ -44,11 +44,15 @@ bool multiplies(ir::Type a, ir::Type b, ir::Type d) {
   return !whole(d) || (whole(a) && whole(b));
 }
 
-Result<Convolution> convolution_of(const Call& call) {
-  if (call.operands() != 2) return Error{"a convolution takes two operands"};
+/// Operands and result of a forward pass.
+struct ConvolutionShapes {
+  const ir::Shape &x, &w, &y;
+};
+
+Result<Convolution> convolution_between(const Call& call, const ConvolutionShapes& shapes) {
   ASSIGN_OR_RETURN(const ir::ConvDims labels, ir::attr_conv_dims(call.module, call.instr));
   ASSIGN_OR_RETURN(std::vector<ir::WindowDim> window, ir::attr_window(call.module, call.instr));
-  const ir::Shape &x = call.operand(0), &w = call.operand(1), &y = call.shape();
+  const auto& [x, w, y] = shapes;
   const size_t spatial = labels.in_spatial.size(), rank = spatial + 2;
   if (window.empty()) window.resize(spatial);
   if (window.size() != spatial || x.dims.size() != rank || w.dims.size() != rank || y.dims.size() != rank)
@@ -81,6 +85,11 @@ Result<Convolution> convolution_of(const Call& call) {
     if (at(w.dims, labels.kernel_spatial[s]) != d.size) return Error{"the window is not the kernel's size"};
   }
   return out;
+}
+
+Result<Convolution> convolution_of(const Call& call) {
+  if (call.operands() != 2) return Error{"a convolution takes two operands"};
+  return convolution_between(call, {call.operand(0), call.operand(1), call.shape()});
 }
 
 Result<Fft> fft_of(const Call& call) {
@@ -137,6 +146,70 @@ Result<TriangularSolve> triangular_solve_of(const Call& call) {
 
 using Shared = std::shared_ptr<const LibraryOp>;
 
+/// Operand and two results: topk, and the custom calls of that name.
+Result<TopK> top_k_of(const Call& call) {
+  if (call.operands() != 1 || call.shape().elements.size() != 2) return Error{"topk has one operand and two results"};
+  TopK out{call.operand(0), call.shape().elements[0], call.shape().elements[1]};
+  out.largest = ir::attr_text(call.module, call.instr, "largest").value_or("true") == "true";
+  const bool lines = !out.from.dims.empty() && ir::same_dims(out.values, ir::array_shape(out.from.type, out.values.dims)) &&
+                     out.values.dims == out.places.dims && out.values.dims.size() == out.from.dims.size() &&
+                     std::equal(out.from.dims.begin(), out.from.dims.end() - 1, out.values.dims.begin()) &&
+                     out.values.dims.back() <= out.from.dims.back();
+  if (!lines || out.places.type != ir::Type::s32 || ir::is_complex(out.from.type)) return Error{"topk: results do not fit the operand"};
+  return out;
+}
+
+/// The gradient of the input of a forward convolution: dy in X's place, dx in Y's.
+Convolution gradient_of_input(const Convolution& c) {
+  Convolution out = c;
+  out.in_features = c.out_features, out.out_features = c.in_features;
+  out.x = c.y, out.y = c.x;
+  std::swap(out.w.outer, out.w.inner);
+  for (Convolution::Dim& d : out.dims) {
+    d = {d.out, d.window, d.in, 1, (d.window - 1) * d.window_dilation - d.pad_low, d.stride, d.window_dilation, !d.reversed, d.y, d.w, d.x};
+  }
+  return out;
+}
+
+/// The gradient of the weights: x in X's place, dy in W's, dw in Y's.
+Convolution gradient_of_weights(const Convolution& c) {
+  Convolution out = c;
+  out.batch = c.in_features, out.in_features = c.batch;
+  std::swap(out.x.outer, out.x.inner);
+  out.w = {c.y.type, c.y.group, c.y.inner, c.y.outer};
+  out.y = {c.w.type, c.w.group, c.w.inner, c.w.outer};
+  for (Convolution::Dim& d : out.dims) d = {d.in, d.out, d.window, d.window_dilation, d.pad_low, 1, d.stride, false, d.x, d.y, d.w};
+  return out;
+}
+
+enum class Pass : uint8_t { forward, input, weights };
+
+/// cuDNN's plain calls: (operands) → (result, workspace), dim_labels and window of the forward pass. Those with a bias, an activation or
+/// a scale are not plain.
+template <Pass pass>
+Result<Convolution> cudnn_of(const Call& call) {
+  const std::string config = ir::attr_string(call.module, call.instr, "backend_config");
+  const auto field = [&](std::string_view name) {  // of flat JSON; "" where there is none
+    const size_t at = config.find(fmt::format("\"{}\":", name));
+    if (at == std::string::npos) return std::string();
+    const size_t begin = at + name.size() + 3, end = config.find_first_of(",}", begin);
+    return config.substr(begin, end - begin);
+  };
+  if (const std::string scale = field("conv_result_scale"); !scale.empty() && scale != "1" && scale != "1.0")
+    return Error{"a scaled convolution"};
+  if (call.operands() != 2) return Error{"more than two operands"};
+  const ir::Shape& result = call.shape().is_tuple() ? call.shape().elements.at(0) : call.shape();
+  const ir::Shape &a = call.operand(0), &b = call.operand(1);
+  const ConvolutionShapes shapes = pass == Pass::forward ? ConvolutionShapes{a, b, result}
+                                   : pass == Pass::input ? ConvolutionShapes{result, b, a}
+                                                         : ConvolutionShapes{a, result, b};
+  ASSIGN_OR_RETURN(const Convolution forward, convolution_between(call, shapes));
+  const bool plain = std::ranges::all_of(forward.dims, [](const Convolution::Dim& d) { return d.base_dilation == 1 && !d.reversed; });
+  if (pass == Pass::weights && !plain) return Error{"the gradient of turned weights"};
+  if (pass == Pass::forward) return forward;
+  return pass == Pass::input ? gradient_of_input(forward) : gradient_of_weights(forward);
+}
+
 template <auto Make>
 Result<Shared> row(const Call& call) {
   ASSIGN_OR_RETURN(auto op, Make(call));
@@ -148,10 +221,20 @@ struct Row {
   Result<Shared> (*make)(const Call&);
 };
 constexpr Row kRows[] = {
-    {ir::Op::convolution, row<convolution_of>},
-    {ir::Op::fft, row<fft_of>},
-    {ir::Op::cholesky, row<cholesky_of>},
-    {ir::Op::triangular_solve, row<triangular_solve_of>},
+    {ir::Op::convolution, row<convolution_of>},           {ir::Op::fft, row<fft_of>},    {ir::Op::cholesky, row<cholesky_of>},
+    {ir::Op::triangular_solve, row<triangular_solve_of>}, {ir::Op::topk, row<top_k_of>},
+};
+
+struct TargetRow {
+  std::string_view target;
+  Result<Shared> (*make)(const Call&);
+};
+constexpr TargetRow kTargets[] = {
+    {"TopK", row<top_k_of>},
+    {"__gpu$TopK", row<top_k_of>},
+    {"__cudnn$convForward", row<cudnn_of<Pass::forward>>},
+    {"__cudnn$convBackwardInput", row<cudnn_of<Pass::input>>},
+    {"__cudnn$convBackwardFilter", row<cudnn_of<Pass::weights>>},
 };
 
 struct Names {
@@ -169,6 +252,9 @@ struct Names {
   }
   std::string operator()(const TriangularSolve& t) const {
     return fmt::format("triangular_solve_{}_{}", ir::text(t.a.type), fmt::join(t.b.dims, "x"));
+  }
+  std::string operator()(const TopK& t) const {
+    return fmt::format("topk_{}_{}_{}", ir::text(t.from.type), fmt::join(t.from.dims, "x"), t.values.dims.back());
   }
   std::string operator()(const Permute& p) const {
     std::string out = fmt::format("permute_{}", p.element_bytes);
@@ -200,6 +286,10 @@ struct Texts {
                        t.unit_diagonal ? " unit" : "", t.transposed ? " transposed" : "", t.conjugated ? " conjugated" : "", ir::print(t.a),
                        ir::print(t.b), ir::print(t.to));
   }
+  std::string operator()(const TopK& t) const {
+    return fmt::format("topk {}: {} → {}, {}\n", t.largest ? "largest" : "smallest", ir::print(t.from), ir::print(t.values),
+                       ir::print(t.places));
+  }
   std::string operator()(const Permute& p) const {
     std::string out = fmt::format("permute elements of {} bytes from {}\n", p.element_bytes, p.from_offset);
     for (const Permute::Dim& d : p.dims) out += fmt::format("{}: {} → {}\n", d.size, d.from, d.to);
@@ -218,16 +308,31 @@ double Convolution::flops() const {
 std::string name_of(const LibraryOp& op) { return std::visit(Names{}, op); }
 std::string text_of(const LibraryOp& op) { return std::visit(Texts{}, op); }
 
+Permute permute_between(const ir::Shape& from, const ir::Shape& to) {
+  Permute out;
+  out.element_bytes = ir::bytes(from.type);
+  const auto from_strides = ir::strides(from), to_strides = ir::strides(to);
+  for (size_t d = 0; d < from.dims.size(); ++d) out.dims.push_back({from.dims[d], from_strides[d], to_strides[d]});
+  return out;
+}
+
 Result<Shared> library_op(const ir::Module& module, ir::InstrRef ref) {
   const ir::Instr& instr = module.instr(ref.comp, ref.instr);
   const auto found = std::ranges::find(kRows, instr.op, &Row::op);
-  if (found == std::end(kRows)) return Error{fmt::format("no library function computes {}", ir::text(instr.op))};
+  Result<Shared> (*make)(const Call&) = found == std::end(kRows) ? nullptr : found->make;
+  if (instr.op == ir::Op::custom_call) {
+    const auto known = std::ranges::find(kTargets, ir::attr_string(module, instr, "custom_call_target"), &TargetRow::target);
+    make = known == std::end(kTargets) ? nullptr : known->make;
+  }
+  if (make == nullptr) return Error{fmt::format("no library function computes {}", ir::text(instr.op))};
   const Call call{module, instr, ref.comp};
-  if (dynamic(call.shape())) return Error{"sizes that are not known"};
+  for (const ir::Leaf& leaf : ir::leaves(call.shape())) {
+    if (!leaf.shape->is_array() || dynamic(*leaf.shape)) return Error{"results that are no arrays of known size"};
+  }
   for (size_t k = 0; k < call.operands(); ++k) {
     if (!call.operand(k).is_array() || dynamic(call.operand(k))) return Error{"operands that are no arrays of known size"};
   }
-  return found->make(call);
+  return make(call);
 }
 
 }  // namespace replay

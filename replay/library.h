@@ -53,6 +53,13 @@ struct TriangularSolve {
   bool left = true, lower = true, unit_diagonal = false, transposed = false, conjugated = false;
 };
 
+/// The k largest (or smallest) elements of every line of the last dimension, in order, and their places; of equals the first comes first.
+/// Floats are in total order, a NaN without sign above all numbers.
+struct TopK {
+  ir::Shape from, values, places;
+  bool largest = true;
+};
+
 /// The same elements in another physical order: to[Σ i·to_stride] = from[from_offset + Σ i·from_stride].
 struct Permute {
   int64_t element_bytes = 4, from_offset = 0;
@@ -63,11 +70,14 @@ struct Permute {
   std::vector<Dim> dims;
 };
 
-using LibraryOp = std::variant<Convolution, Fft, Cholesky, TriangularSolve, Permute>;
+using LibraryOp = std::variant<Convolution, Fft, Cholesky, TriangularSolve, TopK, Permute>;
 
 /// "convolution_f32_8x64x56x56_…": readable; and all that distinguishes one op from another, over several lines.
 std::string name_of(const LibraryOp& op);
 std::string text_of(const LibraryOp& op);
+
+/// Elements of an array in one layout brought into another.
+Permute permute_between(const ir::Shape& from, const ir::Shape& to);
 
 /// What `instr` is, or the Error that says why no library function computes it.
 base::Result<std::shared_ptr<const LibraryOp>> library_op(const ir::Module& module, ir::InstrRef instr);

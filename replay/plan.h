@@ -54,8 +54,7 @@ struct Fill {
 };
 struct LibraryCall {
   std::shared_ptr<const LibraryOp> op;
-  std::vector<BufferId> in;
-  BufferId out = -1;
+  std::vector<BufferId> in, out;
 };
 using Launch = std::variant<KernelCall, Gemm, Copy, Fill, LibraryCall>;
 

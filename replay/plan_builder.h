@@ -33,6 +33,7 @@ class PlanBuilder {
   base::Status add_while(Scope& scope, Block& block, ir::InstrId id);
   base::Status add_conditional(Scope& scope, Block& block, ir::InstrId id);
   void set_alias(Scope& scope, ir::InstrId id);
+  Leaves laid_out(const Leaves& leaves, const ir::Shape& shape, Block& block, const std::string& name, ir::InstrRef at);
   void set_constant(Scope& scope, ir::InstrId id);
   // plan_step.cc: what one instruction becomes
   base::Status add_step(Scope& scope, Block& block, ir::InstrId id);
@@ -44,6 +45,7 @@ class PlanBuilder {
   Step new_step(const Scope& scope, ir::InstrId id);
   void make_outputs(Step& step, Scope& scope, ir::InstrId id);
   void copy_leaves(Block& block, const std::string& name, ir::InstrRef at, const Leaves& from, const Leaves& to);
+  BufferId rearrange(BufferId from, const ir::Shape& shape, Block& block, std::string name, ir::InstrRef at);
   void fall_back(Step& step, const std::string& why);
   // buffers
   BufferId new_buffer(Buffer::Kind kind, std::string name, const ir::Shape& shape);

@@ -122,6 +122,24 @@ void PlanBuilder::copy_leaves(Block& block, const std::string& name, ir::InstrRe
   block.emplace_back(std::move(step));
 }
 
+/// A step that brings the elements into the physical order of `shape`.
+BufferId PlanBuilder::rearrange(BufferId from, const ir::Shape& shape, Block& block, std::string name, ir::InstrRef at) {
+  const BufferId made = new_buffer(Buffer::Kind::temporary, name, shape);
+  auto op = std::make_shared<const LibraryOp>(permute_between(buffer(from).shape, shape));
+  Step step;
+  step.id = next_step_++;
+  step.name = std::move(name);
+  step.instr = at;
+  step.cls = Class::copy;
+  step.moves_state = true;
+  step.key = base::hash128_hex(text_of(*op));
+  step.in = {from};
+  step.out = {made};
+  step.launches.emplace_back(LibraryCall{std::move(op), step.in, step.out});
+  block.emplace_back(std::move(step));
+  return made;
+}
+
 base::Status PlanBuilder::add_step(Scope& scope, Block& block, ir::InstrId id) {
   const ir::Instr& instr = module_.instr(scope.comp, id);
   if (is_identity_call(module_, instr)) {
@@ -193,7 +211,7 @@ base::Status PlanBuilder::launch_product(Step& step, const ir::Instr& instr, con
 
 base::Status PlanBuilder::launch_library(Step& step) {
   ASSIGN_OR_RETURN(std::shared_ptr<const LibraryOp> op, library_op(module_, step.instr));
-  step.launches.emplace_back(LibraryCall{std::move(op), step.in, step.out.at(0)});
+  step.launches.emplace_back(LibraryCall{std::move(op), step.in, step.out});
   step.cls = Class::library;
   return {};
 }

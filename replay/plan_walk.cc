@@ -126,6 +126,9 @@ base::Status PlanBuilder::visit(Scope& scope, Block& block, ir::InstrId id) {
   }
   if (is_alias(instr.op)) {
     set_alias(scope, id);
+    Leaves& own = scope.leaves[static_cast<size_t>(id)];
+    if (instr.op != ir::Op::bitcast)
+      own = laid_out(own, module_.shape(instr), block, std::string(module_.name_of(instr)), {scope.comp, id});
     return {};
   }
   return add_step(scope, block, id);
@@ -139,6 +142,22 @@ void PlanBuilder::set_constant(Scope& scope, ir::InstrId id) {
     plan_.constants.push_back({made, {scope.comp, id}, literal.elided});
     scope.leaves[static_cast<size_t>(id)].push_back(made);
   }
+}
+
+/// Texts from before layout assignment may give a value one layout where it is made and another where it arrives: at a parameter of a
+/// computation, in a tuple, in the state of a loop. Such leaves are rearranged.
+PlanBuilder::Leaves PlanBuilder::laid_out(const Leaves& leaves, const ir::Shape& shape, Block& block, const std::string& name,
+                                          ir::InstrRef at) {
+  Leaves out = leaves;
+  const auto wanted = ir::leaves(shape);
+  for (size_t i = 0; i < out.size() && i < wanted.size(); ++i) {
+    if (out[i] < 0 || !wanted[i].shape->is_array() || ir::same_physical(buffer(out[i]).shape, *wanted[i].shape) ||
+        !ir::same_dims(buffer(out[i]).shape, *wanted[i].shape)) {
+      continue;
+    }
+    out[i] = rearrange(out[i], *wanted[i].shape, block, leaf_name(name, wanted[i].path) + ".laid_out", at);
+  }
+  return out;
 }
 
 void PlanBuilder::set_alias(Scope& scope, ir::InstrId id) {
@@ -163,15 +182,20 @@ base::Result<PlanBuilder::Leaves> PlanBuilder::inline_call(ir::CompId comp, cons
   scope.leaves.resize(module_.comp(comp).instrs.size());
   size_t next = 0;
   for (const ir::InstrId id : module_.comp(comp).parameters) {
-    const size_t count = ir::leaves(module_.shape(module_.instr(comp, id))).size();
-    for (size_t i = 0; i < count; ++i) scope.leaves[static_cast<size_t>(id)].push_back(next < arguments.size() ? arguments[next++] : -1);
+    const ir::Instr& parameter = module_.instr(comp, id);
+    Leaves& own = scope.leaves[static_cast<size_t>(id)];
+    const size_t count = ir::leaves(module_.shape(parameter)).size();
+    for (size_t i = 0; i < count; ++i) own.push_back(next < arguments.size() ? arguments[next++] : -1);
+    own = laid_out(own, module_.shape(parameter), block, std::string(module_.name_of(parameter)), {comp, id});
   }
   return walk(scope, block);
 }
 
 base::Status PlanBuilder::add_call(Scope& scope, Block& block, ir::InstrId id) {
   const ir::Instr& instr = module_.instr(scope.comp, id);
-  ASSIGN_OR_RETURN(scope.leaves[static_cast<size_t>(id)], inline_call(instr.calls.at(0), operand_leaves(scope, instr), block));
+  ASSIGN_OR_RETURN(const Leaves result, inline_call(instr.calls.at(0), operand_leaves(scope, instr), block));
+  scope.leaves[static_cast<size_t>(id)] =
+      laid_out(result, module_.shape(instr), block, std::string(module_.name_of(instr)), {scope.comp, id});
   return {};
 }
 
@@ -180,7 +204,7 @@ base::Status PlanBuilder::add_while(Scope& scope, Block& block, ir::InstrId id) 
   auto loop = std::make_unique<Loop>();
   loop->name = module_.name_of(instr);
   loop->instr = {scope.comp, id};
-  const Leaves init = operand_leaves(scope, instr);
+  const Leaves init = laid_out(operand_leaves(scope, instr), module_.shape(instr), block, loop->name + ".init", loop->instr);
   const auto shapes = ir::leaves(module_.shape(instr));
   for (size_t i = 0; i < init.size(); ++i) {
     loop->state.push_back(init[i] < 0 ? -1 : new_buffer(Buffer::Kind::temporary, leaf_name(loop->name, shapes[i].path), *shapes[i].shape));
@@ -189,7 +213,8 @@ base::Status PlanBuilder::add_while(Scope& scope, Block& block, ir::InstrId id) 
   const StepId first = next_step_ - (block.empty() ? 0 : 1);
   ASSIGN_OR_RETURN(const Leaves predicate, inline_call(ir::attr_calls(module_, instr, "condition").at(0), loop->state, loop->cond));
   loop->predicate = predicate.at(0);
-  ASSIGN_OR_RETURN(loop->next, inline_call(ir::attr_calls(module_, instr, "body").at(0), loop->state, loop->body));
+  ASSIGN_OR_RETURN(const Leaves next, inline_call(ir::attr_calls(module_, instr, "body").at(0), loop->state, loop->body));
+  loop->next = laid_out(next, module_.shape(instr), loop->body, loop->name + ".next", loop->instr);
   copy_leaves(loop->body, loop->name + ".next", loop->instr, loop->next, loop->state);
   loops_.emplace_back(first, std::max(first, next_step_ - 1));
   scope.leaves[static_cast<size_t>(id)] = loop->state;
@@ -215,7 +240,8 @@ base::Status PlanBuilder::add_conditional(Scope& scope, Block& block, ir::InstrI
     Block inner;
     const Leaves& argument = scope.leaves[static_cast<size_t>(instr.operands.at(i + 1))];
     ASSIGN_OR_RETURN(const Leaves result, inline_call(comps[i], argument, inner));
-    copy_leaves(inner, fmt::format("{}.branch{}", branch->name, i), branch->instr, result, out);
+    const std::string name = fmt::format("{}.branch{}", branch->name, i);
+    copy_leaves(inner, name, branch->instr, laid_out(result, module_.shape(instr), inner, name, branch->instr), out);
     branch->blocks.push_back(std::move(inner));
   }
   block.emplace_back(std::move(branch));

@@ -175,7 +175,7 @@ class Gathered final : public Native {
     return std::unique_ptr<Native>(std::move(out));
   }
 
-  void run(std::span<const void* const> in, void* out) override;
+  void run(std::span<const void* const> in, std::span<void* const> out) override;
   std::string implementation() const override {
     return products_.empty() ? "nothing to compute" : "gathered, " + products_.begin()->second->implementation();
   }
@@ -290,12 +290,13 @@ void Gathered::run_rows(const std::byte* x, const std::byte* w, std::byte* y, co
   }
 }
 
-void Gathered::run(std::span<const void* const> in, void* out) {
+void Gathered::run(std::span<const void* const> in, std::span<void* const> out) {
   if (products_.empty()) return;
   const int64_t kernel_bytes = term_count_ * c_.out_features * ir::bytes(c_.w.type);
   const int64_t kernels_bytes = (c_.groups * kernel_bytes + 63) / 64 * 64;
   std::byte* const kernels = scratch_->pieces(1, kernels_bytes + row_step_ * term_step_ * ir::bytes(c_.x.type)).front();
-  arrange_->run(in.subspan(1), kernels);
+  void* const arranged[] = {kernels};
+  arrange_->run(in.subspan(1), arranged);
   for (int64_t group = 0; group < c_.groups; ++group) {
     for (int64_t outer = 0; outer < outer_count_; ++outer) {
       Place start{group * c_.x.group, {}};
@@ -304,7 +305,7 @@ void Gathered::run(std::span<const void* const> in, void* out) {
       int64_t y = group * c_.y.group, rest = outer;
       for (size_t i = outer_.size(); i-- > 0; rest /= outer_[i].size) y += rest % outer_[i].size * outer_[i].other;
       run_rows(static_cast<const std::byte*>(in[0]), kernels + group * kernel_bytes,
-               static_cast<std::byte*>(out) + y * ir::bytes(c_.y.type), start, kernels + kernels_bytes);
+               static_cast<std::byte*>(out[0]) + y * ir::bytes(c_.y.type), start, kernels + kernels_bytes);
     }
   }
 }
@@ -321,19 +322,21 @@ class Widened final : public Native {
         threads_(threads),
         scratch_(std::move(scratch)) {}
 
-  void run(std::span<const void* const> in, void* out) override {
+  void run(std::span<const void* const> in, std::span<void* const> out) override {
     std::byte* at = scratch_->pieces(1, 4 * (counts_[0] + counts_[1] + counts_[2] + 48)).front();
     const PackedKernels& kernels = *packed_kernels(best_isa());
     const void* wide[3];
     for (size_t i = 0; i < 3; ++i) {
       const bool f32 = types_[i] == ir::Type::f32;
-      wide[i] = f32 ? (i < 2 ? in[i] : out) : at;
+      wide[i] = f32 ? (i < 2 ? in[i] : out[0]) : at;
       if (f32) continue;
       if (i < 2) convert(widen(types_[i], Arithmetic::f32, kernels), in[i], ir::bytes(types_[i]), at, 4, counts_[i]);
       at += (counts_[i] + 15) / 16 * 64;
     }
-    wide_->run(std::span(wide, 2), const_cast<void*>(wide[2]));
-    if (types_[2] != ir::Type::f32) convert(narrow(Arithmetic::f32, types_[2], kernels), wide[2], 4, out, ir::bytes(types_[2]), counts_[2]);
+    void* const result[] = {const_cast<void*>(wide[2])};
+    wide_->run(std::span(wide, 2), result);
+    if (types_[2] != ir::Type::f32)
+      convert(narrow(Arithmetic::f32, types_[2], kernels), wide[2], 4, out[0], ir::bytes(types_[2]), counts_[2]);
   }
   std::string implementation() const override { return wide_->implementation() + ", converted"; }
   std::string precision() const override {

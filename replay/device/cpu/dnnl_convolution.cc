@@ -224,9 +224,9 @@ class DnnlConvolution final : public Native {
     arguments_[3] = {DNNL_ARG_SCRATCHPAD, scratchpad_.get()};
   }
 
-  void run(std::span<const void* const> in, void* out) override {
+  void run(std::span<const void* const> in, std::span<void* const> out) override {
     const DnnlThreads scope(threads_);
-    if (!execute(in[0], in[1], out)) fallback_->run(in, out);
+    if (!execute(in[0], in[1], out[0])) fallback_->run(in, out);
   }
   std::string implementation() const override {
     static constexpr std::string_view kPasses[] = {"forward", "backward data", "backward weights"};
@@ -250,7 +250,8 @@ class DnnlConvolution final : public Native {
     std::byte* const base = scratch_->pieces(1, places_[5]).front();
     if (form_.turned) {
       operands_[0] = w;
-      turn_->run(operands_, base + places_[4]);
+      turned_[0] = base + places_[4];
+      turn_->run(operands_, turned_);
       w = base + places_[4];
     }
     void* const data[] = {const_cast<void*>(x), const_cast<void*>(w), y};
@@ -276,7 +277,8 @@ class DnnlConvolution final : public Native {
   dnnl::stream stream_;
   std::array<dnnl_exec_arg_t, 4> arguments_{};
   std::vector<const void*> operands_{nullptr};  ///< of the turn
-  std::array<int64_t, 6> places_{};             ///< in the scratch: wanted X, W, Y, the library's own, the turned window
+  std::vector<void*> turned_{nullptr};
+  std::array<int64_t, 6> places_{};  ///< in the scratch: wanted X, W, Y, the library's own, the turned window
 };
 
 }  // namespace

@@ -180,10 +180,10 @@ class Transform final : public Native {
       room_ = std::max(room_, 2 * kernels<T>().lanes * (stage.room() + std::max(stage.room(), stage.plan->room())));
   }
 
-  void run(std::span<const void* const> in, void* out) override {
+  void run(std::span<const void* const> in, std::span<void* const> out) override {
     const int64_t room = (room_ + 15) / 16 * 16;
     T* const memory = reinterpret_cast<T*>(scratch_->pieces(1, (threads_ * room + temporary_) * static_cast<int64_t>(sizeof(T))).front());
-    T* const arrays[] = {static_cast<T*>(const_cast<void*>(in[0])), memory + threads_ * room, static_cast<T*>(out)};
+    T* const arrays[] = {static_cast<T*>(const_cast<void*>(in[0])), memory + threads_ * room, static_cast<T*>(out[0])};
     for (const Stage<T>& stage : stages_) run_stage(stage, arrays, memory, room);
   }
   std::string implementation() const override { return fmt::format("fft {}", tables().name); }

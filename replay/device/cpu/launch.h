@@ -31,7 +31,7 @@ struct ProductLaunch {
 struct NativeLaunch {
   std::shared_ptr<Native> native;
   std::vector<const void*> in;
-  void* out = nullptr;
+  std::vector<void*> out;
 };
 struct CopyLaunch {
   void* to = nullptr;

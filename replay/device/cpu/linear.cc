@@ -145,14 +145,14 @@ class Factor final : public Native {
     return {};
   }
 
-  void run(std::span<const void* const> in, void* out) override {
+  void run(std::span<const void* const> in, std::span<void* const> out) override {
     const int64_t elements = n_ * n_ + kBlock * n_;
     const auto pieces = scratch_->pieces(threads_, elements * static_cast<int64_t>(sizeof(T)));
     for_matrices(from_.count, n_, threads_, [&](int64_t index, int64_t thread) {
       T* const u = reinterpret_cast<T*>(pieces[static_cast<size_t>(thread)]);
       read(static_cast<const std::byte*>(in[0]), index, u);
       factor(u);
-      write(u, static_cast<std::byte*>(out), index);
+      write(u, static_cast<std::byte*>(out[0]), index);
     });
   }
   std::string implementation() const override { return fmt::format("blocked cholesky {}", packed_kernels(best_isa())->name); }
@@ -252,7 +252,7 @@ class Solve final : public Native {
     return {};
   }
 
-  void run(std::span<const void* const> in, void* out) override {
+  void run(std::span<const void* const> in, std::span<void* const> out) override {
     const auto pieces = scratch_->pieces(threads_, (n_ * n_ + n_ * width_) * static_cast<int64_t>(sizeof(T)));
     for_matrices(a_.count, n_, threads_, [&](int64_t index, int64_t thread) {
       T* const l = reinterpret_cast<T*>(pieces[static_cast<size_t>(thread)]);
@@ -263,7 +263,7 @@ class Solve final : public Native {
       });
       solve(l, x);
       for_right_sides(to_, index, [&](int64_t i, int64_t c, int64_t place) {
-        store<T>(to_.type, static_cast<std::byte*>(out), place, x[i * width_ + c]);
+        store<T>(to_.type, static_cast<std::byte*>(out[0]), place, x[i * width_ + c]);
       });
     });
   }

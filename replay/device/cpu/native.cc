@@ -12,6 +12,7 @@ struct Maker {
   Made operator()(const Fft& op) const { return make_fft(op, threads, scratch); }
   Made operator()(const Cholesky& op) const { return make_cholesky(op, threads, scratch); }
   Made operator()(const TriangularSolve& op) const { return make_triangular_solve(op, threads, scratch); }
+  Made operator()(const TopK& op) const { return make_top_k(op, threads, scratch); }
   Made operator()(const Permute& op) const { return make_permute(op, threads, scratch); }
 };
 

@@ -15,8 +15,8 @@ namespace replay::cpu {
 class Native {
  public:
   virtual ~Native() = default;
-  /// Addresses of the operands and of the result; the result overlaps no operand.
-  virtual void run(std::span<const void* const> in, void* out) = 0;
+  /// Addresses of the operands and of the results; no result overlaps an operand.
+  virtual void run(std::span<const void* const> in, std::span<void* const> out) = 0;
   virtual std::string implementation() const = 0;  ///< "oneDNN brgconv:avx512_core", "fft avx512"
   virtual std::string precision() const = 0;       ///< as Product::precision; "" where nothing is computed
 };
@@ -28,6 +28,7 @@ base::Result<std::unique_ptr<Native>> make_convolution(const Convolution& op, in
 base::Result<std::unique_ptr<Native>> make_fft(const Fft& op, int threads, std::shared_ptr<Scratch> scratch);
 base::Result<std::unique_ptr<Native>> make_cholesky(const Cholesky& op, int threads, std::shared_ptr<Scratch> scratch);
 base::Result<std::unique_ptr<Native>> make_triangular_solve(const TriangularSolve& op, int threads, std::shared_ptr<Scratch> scratch);
+base::Result<std::unique_ptr<Native>> make_top_k(const TopK& op, int threads, std::shared_ptr<Scratch> scratch);
 base::Result<std::unique_ptr<Native>> make_permute(const Permute& op, int threads, std::shared_ptr<Scratch> scratch);
 
 }  // namespace replay::cpu

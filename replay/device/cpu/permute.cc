@@ -75,13 +75,13 @@ class Permutation final : public Native {
     row_blocks_ = (plane_.rows.size + row_step_ - 1) / std::max<int64_t>(row_step_, 1);
   }
 
-  void run(std::span<const void* const> in, void* out) override {
+  void run(std::span<const void* const> in, std::span<void* const> out) override {
     if (elements_ == 0) return;
-    if (bytes_ == 1) return run_as<uint8_t>(in[0], out);
-    if (bytes_ == 2) return run_as<uint16_t>(in[0], out);
-    if (bytes_ == 4) return run_as<uint32_t>(in[0], out);
-    if (bytes_ == 8) return run_as<uint64_t>(in[0], out);
-    run_as<Wide>(in[0], out);
+    if (bytes_ == 1) return run_as<uint8_t>(in[0], out[0]);
+    if (bytes_ == 2) return run_as<uint16_t>(in[0], out[0]);
+    if (bytes_ == 4) return run_as<uint32_t>(in[0], out[0]);
+    if (bytes_ == 8) return run_as<uint64_t>(in[0], out[0]);
+    run_as<Wide>(in[0], out[0]);
   }
   std::string implementation() const override { return "permute"; }
   std::string precision() const override { return ""; }

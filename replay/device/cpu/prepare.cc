@@ -182,8 +182,9 @@ ReadyStep Preparation::resolve(const Step& step) const {
       if (ready.precision.empty()) ready.precision = shared.product->precision();
     } else if (const auto* library = std::get_if<LibraryCall>(&launch)) {
       const SharedNative& shared = natives_.at(text_of(*library->op));
-      NativeLaunch made{shared.native, {}, address(library->out)};
+      NativeLaunch made{shared.native, {}, {}};
       for (const BufferId buffer : library->in) made.in.push_back(address(buffer));
+      for (const BufferId buffer : library->out) made.out.push_back(address(buffer));
       ready.launches.emplace_back(std::move(made));
       ready.records.push_back(shared.record);
       if (ready.precision.empty()) ready.precision = shared.native->precision();

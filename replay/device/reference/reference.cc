@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "replay/tensor.h"
 #include "replay/verifier.h"
 #include "src/base/text.h"
 
@@ -42,6 +43,7 @@ class ReferenceDevice : public Device {
  private:
   base::Status execute(const Step& step);
   base::Status copy(const Copy& launch);
+  base::Status rearrange(const LibraryCall& call);
 
   DeviceOptions options_;
   const Plan* plan_ = nullptr;
@@ -110,6 +112,15 @@ base::Status ReferenceDevice::read(BufferId buffer, std::span<std::byte> physica
   return {};
 }
 
+/// The same elements in the layout of the result: the only library call that moves state.
+base::Status ReferenceDevice::rearrange(const LibraryCall& call) {
+  const BufferId from = call.in.at(0), to = call.out.at(0);
+  std::vector<std::byte> logical(memory(from).size()), physical(logical.size());
+  to_logical(plan_->buffers[static_cast<size_t>(from)].shape, memory(from), logical);
+  to_physical(plan_->buffers[static_cast<size_t>(to)].shape, logical, physical);
+  return write(to, physical);
+}
+
 base::Status ReferenceDevice::copy(const Copy& launch) { return write(launch.to, memory(launch.from)); }
 
 /// Steps that move a loop's state are copies; all others are what their instruction says.
@@ -117,6 +128,7 @@ base::Status ReferenceDevice::execute(const Step& step) {
   if (!step.moves_state) return evaluator_->evaluate(step);
   for (const Launch& launch : step.launches) {
     if (const auto* moved = std::get_if<Copy>(&launch)) RETURN_IF_ERROR(copy(*moved));
+    if (const auto* call = std::get_if<LibraryCall>(&launch)) RETURN_IF_ERROR(rearrange(*call));
   }
   return {};
 }
