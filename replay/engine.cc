@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "replay/verifier.h"
+#include "src/base/text.h"
 
 namespace replay {
 namespace {
@@ -43,14 +44,23 @@ struct Engine::Impl {
   }
 
   base::Result<bool> visit(const std::unique_ptr<Loop>& loop, int depth) {
-    while (true) {
+    for (int64_t trips = 0;; ++trips) {
+      if (stop) return false;  // blocks without a step do not look
       ASSIGN_OR_RETURN(const bool cond_done, walk(loop->cond, depth + 1));
       if (!cond_done) return false;
       ASSIGN_OR_RETURN(const int64_t again, scalar(loop->predicate));
       if (again == 0) return true;
+      if (trips == options.most_trips) return endless(*loop);
       ASSIGN_OR_RETURN(const bool body_done, walk(loop->body, depth + 1));
       if (!body_done) return false;
     }
+  }
+
+  base::Error endless(const Loop& loop) const {
+    return {
+        fmt::format("{}: the condition of this while still holds after {} trips; give inputs with which it ends (--inputs), or replay "
+                    "its body alone (--computation NAME)",
+                    base::escaped(loop.name), options.most_trips)};
   }
 
   base::Result<bool> visit(const std::unique_ptr<Branch>& branch, int depth) {

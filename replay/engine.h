@@ -36,6 +36,7 @@ struct EngineOptions {
   bool verify = false;
   bool repeat_short = true;  ///< steps under 20 µs run several times within a sample
   bool chain = false;        ///< feed outputs that alias parameters back instead of starting every pass from the same inputs
+  int64_t most_trips = 100'000'000;  ///< of one loop; one that would go on is an Error
   uint64_t seed = 1;         ///< picks the elements that are verified
   std::vector<bool> timed;   ///< by step; empty: all
 };

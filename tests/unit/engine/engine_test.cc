@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "importers/hlo/hlo.h"
 #include "replay/device/devices.h"
@@ -97,6 +99,44 @@ TEST_P(OnDevice, VerificationPasses) {
   const auto outcome = ready.engine->run(*measure::exactly(1), ready.recorded);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_EQ(outcome->failed_step, -1);
+}
+
+constexpr const char* kEndless = R"(
+always { s = f32[8]{0} parameter(0)  ROOT c = pred[] constant(true) }
+same { ROOT s = f32[8]{0} parameter(0) }
+ENTRY main {
+  a = f32[8]{0} parameter(0)
+  ROOT l = f32[8]{0} while(a), condition=always, body=same
+})";
+
+TEST_P(OnDevice, ALoopWithoutASingleStepCanBeInterrupted) {
+  Ready ready(kEndless, GetParam(), {});
+  std::thread interrupt([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ready.stop = true;
+  });
+  const auto outcome = ready.engine->run(*measure::exactly(1), ready.recorded);
+  interrupt.join();
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(outcome->status, model::RunStatus::interrupted);
+}
+
+TEST_P(OnDevice, ALoopThatNeverEndsIsAnError) {
+  EngineOptions options;
+  options.most_trips = 1000;
+  Ready ready(kEndless, GetParam(), options);
+  const auto outcome = ready.engine->run(*measure::exactly(1), ready.recorded);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().message,
+            "l: the condition of this while still holds after 1000 trips; give inputs with which it ends (--inputs), or replay its body "
+            "alone (--computation NAME)");
+}
+
+TEST_P(OnDevice, ALoopMayMakeAsManyTripsAsAreAllowed) {
+  EngineOptions options;
+  options.most_trips = 3;
+  Ready ready(kLoop, GetParam(), options);
+  EXPECT_TRUE(ready.engine->run(*measure::exactly(1), ready.recorded).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, testing::Values("cpu", "reference"), [](const auto& info) { return std::string(info.param); });
