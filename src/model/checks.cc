@@ -58,11 +58,13 @@ base::Error unusual(const std::string& path, const struct stat& info) {
                                : wrong(path, "is not a regular file; give a file that profile has made");
 }
 
-/// Field 22 of /proc/PID/stat: when a process started. The name in field 2 may hold anything, so fields are counted behind its ')'.
+/// Field 22 of /proc/PID/stat: when a process started; "" if it has ended, also where nobody has asked for its status yet (field 3 is Z).
+/// The name in field 2 may hold anything, so fields are counted behind its ')'.
 std::string start_time(std::string_view pid) {
   const auto stat = base::read_file(fmt::format("/proc/{}/stat", pid));
   if (!stat.ok()) return "";
   size_t at = stat->rfind(')');
+  if (at != std::string::npos && (stat->substr(at, 3) == ") Z" || stat->substr(at, 3) == ") X")) return "";
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat->find(' ', at + 1);
   if (at == std::string::npos) return "";
   return stat->substr(at + 1, stat->find(' ', at + 1) - at - 1);

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "src/model/checks.h"
 #include "tests/unit/model/fixture.h"
 
 namespace model {
@@ -101,6 +102,24 @@ TEST_F(Kill, MakesTheRunInterruptedAtTheNextWritersOpen) {
   EXPECT_EQ(ask(path(), "SELECT status, finished_unix_ns IS NULL FROM run"), "interrupted|1");
   EXPECT_EQ(ask(path(), "SELECT count(*) FROM top WHERE median_ns > 0"), "2");
   EXPECT_GT(std::stoi(ask(path(), "SELECT count(*) FROM slice_level")), 0);
+}
+
+TEST_F(Kill, LeavesAWriterThatIsDeadBeforeAnybodyHasAskedForItsStatus) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string writer = this_writer();
+    ::_exit(::write(ends[1], writer.data(), writer.size()) == static_cast<ssize_t>(writer.size()) ? 0 : 1);
+  }
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);  // from here on it is a zombie
+  std::string writer(200, '\0');
+  writer.resize(static_cast<size_t>(::read(ends[0], writer.data(), writer.size())));
+  EXPECT_FALSE(writer_lives(writer)) << writer;
+  ::waitpid(child, nullptr, 0);
+  ::close(ends[0]), ::close(ends[1]);
+  EXPECT_TRUE(writer_lives(this_writer()));
 }
 
 TEST_F(Kill, DoesNotTakeALivingRunForDead) {
