@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -140,10 +141,22 @@ int usable_threads() {
   return quota > 0 ? std::clamp(static_cast<int>(std::ceil(std::min(quota, 1e6))), 1, cores) : cores;
 }
 
+namespace {
+
+/// What `ulimit -v` leaves. Field 1 of statm: pages that are mapped.
+int64_t address_space_left() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return INT64_MAX;
+  const double mapped = number_in("/proc/self/statm").value_or(0) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return static_cast<int64_t>(std::max(0.0, std::min(static_cast<double>(limit.rlim_cur) - mapped, kUnlimited)));
+}
+
+}  // namespace
+
 int64_t available_bytes(const std::string& root) {
   const auto kilobytes = number_after(contents(root + "/proc/meminfo"), "MemAvailable:");
   const int64_t machine = kilobytes ? static_cast<int64_t>(*kilobytes * 1024) : INT64_MAX;
-  return std::min(machine, cgroup_limits(root).free_bytes);
+  return std::min({machine, cgroup_limits(root).free_bytes, address_space_left()});
 }
 
 std::string cpu_model() {
