@@ -22,6 +22,7 @@ using Kind = model::Cell::Kind;
 
 constexpr size_t kGap = 2;             ///< spaces between columns
 constexpr size_t kNarrowestName = 12;  ///< names are cut no shorter
+constexpr size_t kWidestCell = 250;    ///< of human tables, also where the width is not limited: one name of 1 MB would pad every row
 
 struct Spelling {
   std::string_view name;
@@ -53,7 +54,7 @@ std::vector<Column> human_columns(const Rows& rows, size_t count) {
     column.can_be_cut = !numbers;
     column.width = display_width(column.heading);
     for (size_t r = 0; r < count; ++r) {
-      column.cells.push_back(human(rows.rows[r][c], rows.columns[c]));
+      column.cells.push_back(cut_middle(human(rows.rows[r][c], rows.columns[c]), kWidestCell));
       column.width = std::max(column.width, display_width(column.cells.back()));
     }
   }

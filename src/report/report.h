@@ -28,7 +28,8 @@ struct Style {
   int width = 0;    ///< columns of the terminal; longer tables have long names cut in the middle; 0: unlimited
   size_t rows = 0;  ///< table and md: at most so many rows, then a line that says how many follow; 0: all
 };
-/// Human tables (table, md): three digits and a unit, by the suffix of the column name (_ns, _bytes, _flops, _per_s, _percent); NULL: "-".
+/// Human tables (table, md): three digits and a unit, by the suffix of the column name (_ns, _bytes, _flops, _per_s, _percent); NULL: "-";
+/// cells of more than 250 columns are cut in the middle.
 ///
 /// Machine formats: raw values under the whole column name. CSV quotes as RFC 4180 says, lines end with LF; NULL is empty; blobs are
 /// hexadecimal.
