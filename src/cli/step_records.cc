@@ -65,18 +65,6 @@ void add_costs(model::StepRecord& record, const ir::Module& module, const replay
   if (instr.op == ir::Op::fusion) record.saved_bytes = ir::fusion_saved_bytes(module, step.instr);
 }
 
-std::string flags_of(const std::vector<double>& seconds, const stats::Summary& summary) {
-  std::string flags;
-  const auto add = [&](bool set, const char* word) {
-    if (set) flags += flags.empty() ? word : std::string(" ") + word;
-  };
-  add(summary.median < 1e-6, "too-short");
-  add(summary.n < 3, "few-samples");
-  add(stats::drifting(seconds), "drifting");
-  add(stats::bimodal(seconds), "bimodal");
-  return flags;
-}
-
 std::string buffer_kind(replay::Buffer::Kind kind, bool output) {
   if (output) return "output";
   constexpr const char* kNames[] = {"parameter", "constant", "temporary", "scratch"};
@@ -127,21 +115,23 @@ std::vector<model::BufferRecord> buffer_records(const replay::Plan& plan) {
 std::vector<model::StepStat> step_stats(const replay::Outcome& outcome) {
   std::vector<model::StepStat> out;
   for (size_t step = 0; step < outcome.seconds.size(); ++step) {
-    const std::vector<double>& seconds = outcome.seconds[step];
-    if (seconds.empty()) continue;
-    const stats::Summary s = stats::summarize(seconds);
+    std::vector<double> ns = outcome.seconds[step];
+    if (ns.empty()) continue;
+    for (double& value : ns) value *= 1e9;
+    const auto [s, flags] = stats::summarize_step(ns);
+    const std::vector<double>& executions = outcome.executions[step];
     model::StepStat stat;
     stat.step = static_cast<int32_t>(step);
     stat.n = s.n;
-    stat.calls = std::accumulate(outcome.executions[step].begin(), outcome.executions[step].end(), 0.0) / static_cast<double>(s.n);
-    stat.min_ns = s.min * 1e9;
-    stat.q1_ns = s.q1 * 1e9;
-    stat.median_ns = s.median * 1e9;
-    stat.q3_ns = s.q3 * 1e9;
-    stat.mad_ns = s.mad * 1e9;
-    stat.ci_low_ns = s.ci_low * 1e9;
-    stat.ci_high_ns = s.ci_high * 1e9;
-    stat.flags = flags_of(seconds, s);
+    stat.calls = std::accumulate(executions.begin(), executions.end(), 0.0) / static_cast<double>(s.n);
+    stat.min_ns = s.min;
+    stat.q1_ns = s.q1;
+    stat.median_ns = s.median;
+    stat.q3_ns = s.q3;
+    stat.mad_ns = s.mad;
+    stat.ci_low_ns = s.ci_low;
+    stat.ci_high_ns = s.ci_high;
+    stat.flags = flags;
     out.push_back(std::move(stat));
   }
   return out;

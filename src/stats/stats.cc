@@ -121,6 +121,24 @@ bool bimodal(std::span<const double> values) {
   return gap > std::max(inner_width(all.first(cut)), inner_width(all.subspan(cut))) && gap > kSmallestShift * quantile(all, 0.5);
 }
 
+namespace {
+
+StepSummary with_flags(std::span<const double> per_execution_ns, bool timer_limited) {
+  StepSummary result{summarize(per_execution_ns), {}};
+  if (per_execution_ns.empty()) return result;
+  std::vector<std::string_view> words;
+  if (result.per_execution_ns.median < kShortNs || timer_limited) words.push_back("too-short");
+  if (result.per_execution_ns.n < kFewSamples) words.push_back("few-samples");
+  if (drifting(per_execution_ns)) words.push_back("drifting");
+  if (bimodal(per_execution_ns)) words.push_back("bimodal");
+  result.flags = joined(words);
+  return result;
+}
+
+}  // namespace
+
+StepSummary summarize_step(std::span<const double> per_execution_ns) { return with_flags(per_execution_ns, false); }
+
 StepSummary summarize_step(const StepSamples& samples) {
   assert(samples.durations_ns.size() == samples.executions.size());
   std::vector<double> per_execution(samples.durations_ns.size()), whole(samples.durations_ns.size());
@@ -128,16 +146,7 @@ StepSummary summarize_step(const StepSamples& samples) {
     whole[i] = static_cast<double>(samples.durations_ns[i]);
     per_execution[i] = whole[i] / std::max(1, samples.executions[i]);
   }
-  StepSummary result{summarize(per_execution), {}};
-  if (whole.empty()) return result;
-  std::vector<std::string_view> words;
-  const bool timer_limited = median(whole) < kTimerTicks * samples.timer_ns;
-  if (result.per_execution_ns.median < kShortNs || timer_limited) words.push_back("too-short");
-  if (result.per_execution_ns.n < kFewSamples) words.push_back("few-samples");
-  if (drifting(per_execution)) words.push_back("drifting");
-  if (bimodal(per_execution)) words.push_back("bimodal");
-  result.flags = joined(words);
-  return result;
+  return with_flags(per_execution, !whole.empty() && median(whole) < kTimerTicks * samples.timer_ns);
 }
 
 }  // namespace stats

@@ -34,5 +34,7 @@ struct StepSummary {
   std::string flags;
 };
 StepSummary summarize_step(const StepSamples& samples);
+/// The same of durations per execution, where those of the samples are not at hand.
+StepSummary summarize_step(std::span<const double> per_execution_ns);
 
 }  // namespace stats
