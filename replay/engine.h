@@ -34,11 +34,11 @@ class Observer {
 struct EngineOptions {
   int warm_up = 1;
   bool verify = false;
-  bool repeat_short = true;  ///< steps under 20 µs run several times within a sample
-  bool chain = false;        ///< feed outputs that alias parameters back instead of starting every pass from the same inputs
+  bool repeat_short = true;          ///< steps under 20 µs run several times within a sample
+  bool chain = false;                ///< feed outputs that alias parameters back instead of starting every pass from the same inputs
   int64_t most_trips = 100'000'000;  ///< of one loop; one that would go on is an Error
-  uint64_t seed = 1;         ///< picks the elements that are verified
-  std::vector<bool> timed;   ///< by step; empty: all
+  uint64_t seed = 1;                 ///< picks the elements that are verified
+  std::vector<bool> timed;           ///< by step; empty: all
 };
 
 /// How far one step's results were from the reference.
@@ -70,8 +70,12 @@ class Engine {
   std::unique_ptr<Impl> impl_;
 };
 
-/// What each parameter and elided constant was filled with: for the store.
-base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& device, const InputOptions& options);
+/// An Error where a captured array names no parameter, or two name the same.
+base::Status check_inputs(const Plan& plan, const InputOptions& options);
+/// What each parameter and elided constant was filled with: for the store. Returns early where `stop` becomes true.
+base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& device, const InputOptions& options,
+                                                      const std::atomic<bool>* stop = nullptr);
+base::Status make_folder(const std::string& folder);
 /// outputs.json and one .npy a leaf (logical row-major) into `folder`, which is made if needed.
 base::Status dump_outputs(const Plan& plan, Device& device, const std::string& folder);
 /// Host bytes of a buffer in physical order: the device's own memory, or a copy in `storage`.

@@ -325,7 +325,7 @@ Chosen Chooser::parameter(int64_t number, const ir::Leaf& leaf) const {
   std::string_view own = module_.name_of(instr);
   if (own.starts_with('%')) own.remove_prefix(1);
   for (const std::string& key : {name, leaf.path.empty() ? std::string(own) : std::string()}) {
-    if (const auto it = options_.npy_files.find(key); it != options_.npy_files.end()) return {{}, it->second, "npy"};
+    if (const auto it = options_.npy_files.find(key); it != options_.npy_files.end()) return {{}, it->second, "npy", it->first};
     if (const auto it = options_.recipes.params.find(key); it != options_.recipes.params.end()) return {it->second, "", "recipe"};
   }
   if (const auto named = by_name(module_, instr, *leaf.shape)) return *named;
@@ -339,7 +339,7 @@ Chosen Chooser::parameter(int64_t number, const ir::Leaf& leaf) const {
 Chosen Chooser::constant(ir::InstrRef elided) const {
   std::string_view name = module_.name_of(module_.instr(elided.comp, elided.instr));
   if (name.starts_with('%')) name.remove_prefix(1);
-  if (const auto it = options_.npy_files.find(name); it != options_.npy_files.end()) return {{}, it->second, "npy"};
+  if (const auto it = options_.npy_files.find(name); it != options_.npy_files.end()) return {{}, it->second, "npy", it->first};
   if (const auto it = options_.recipes.constants.find(name); it != options_.recipes.constants.end()) return {it->second, "", "recipe"};
   if (const auto by_use = uses_->rule(module_, {elided, {}, 0})) return *by_use;
   return {{}, "", "default"};

@@ -50,6 +50,7 @@ struct Chosen {
   Recipe recipe;
   std::string npy_file;
   std::string why;
+  std::string npy_name{};  ///< the key of npy_files
 };
 
 /// Chooses for all inputs of a module's entry; users are listed once, so that a program of thousands of parameters is still linear.

@@ -9,6 +9,7 @@
 
 #include "replay/engine.h"
 #include "src/base/file.h"
+#include "src/base/text.h"
 
 namespace replay {
 namespace {
@@ -35,6 +36,11 @@ base::Status write_generated(const Plan& plan, Device& device, BufferId id, cons
   std::vector<std::byte> physical(static_cast<size_t>(ir::bytes(shape)));
   generate_into(physical, recipe, shape, seed, name);
   return device.write(id, physical);
+}
+
+base::Status write_captured(const Plan& plan, Device& device, BufferId id, const std::string& npy_file) {
+  ASSIGN_OR_RETURN(const Tensor array, read_npy(npy_file, buffer(plan, id).shape));
+  return write_logical(plan, device, id, array.data);
 }
 
 const ir::Literal& leaf_of(const ir::Literal& literal, const std::vector<int64_t>& path) {
@@ -68,7 +74,11 @@ base::Status load_constants(const Plan& plan, Device& device, const InputOptions
     }
     const std::string name(plan.module->name_of(instr));
     const Chosen chosen = chooser.constant(constant.instr);
-    RETURN_IF_ERROR(write_generated(plan, device, constant.buffer, chosen.recipe, options.recipes.seed, name));
+    if (chosen.npy_file.empty()) {
+      RETURN_IF_ERROR(write_generated(plan, device, constant.buffer, chosen.recipe, options.recipes.seed, name));
+    } else {
+      RETURN_IF_ERROR(write_captured(plan, device, constant.buffer, chosen.npy_file));
+    }
     settings.push_back(described(name, chosen));
   }
   return {};
@@ -83,38 +93,56 @@ base::Result<std::span<const std::byte>> host_bytes(const Plan& plan, Device& de
   return std::span<const std::byte>(storage);
 }
 
-base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& device, const InputOptions& options) {
+base::Status check_inputs(const Plan& plan, const InputOptions& options) {
+  if (options.npy_files.empty()) return {};
+  const Chooser chooser(*plan.module, options);
+  std::set<std::string> unused;  // names
+  for (const auto& [name, file] : options.npy_files) unused.insert(name);
+  for (const PlanParameter& parameter : plan.parameters)
+    unused.erase(chooser.parameter(parameter.number, {parameter.path, &buffer(plan, parameter.buffer).shape}).npy_name);
+  for (const PlanConstant& constant : plan.constants) {
+    if (constant.elided) unused.erase(chooser.constant(constant.instr).npy_name);
+  }
+  if (unused.empty()) return {};
+  const std::string name = base::escaped(*unused.begin());
+  return base::Error{
+      fmt::format("--input {}: is no parameter of the program, or has a file under another name; use a number (0, 0.1) or its own name",
+                  name),
+      base::Exit::wrong_use};
+}
+
+base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& device, const InputOptions& options,
+                                                      const std::atomic<bool>* stop) {
   std::vector<model::Setting> settings;
+  RETURN_IF_ERROR(check_inputs(plan, options));
   if (!device.keeps_values()) return settings;
   const Chooser chooser(*plan.module, options);
-  std::set<std::string> unused;
-  for (const auto& [name, file] : options.npy_files) unused.insert(file);
   for (const PlanParameter& parameter : plan.parameters) {
+    if (stop != nullptr && *stop) return settings;
     const std::string name = input_name(parameter.number, parameter.path);
     const Chosen chosen = chooser.parameter(parameter.number, {parameter.path, &buffer(plan, parameter.buffer).shape});
     if (chosen.npy_file.empty()) {
       RETURN_IF_ERROR(write_generated(plan, device, parameter.buffer, chosen.recipe, options.recipes.seed, name));
     } else {
-      ASSIGN_OR_RETURN(const Tensor array, read_npy(chosen.npy_file, buffer(plan, parameter.buffer).shape));
-      RETURN_IF_ERROR(write_logical(plan, device, parameter.buffer, array.data));
-      unused.erase(chosen.npy_file);
+      RETURN_IF_ERROR(write_captured(plan, device, parameter.buffer, chosen.npy_file));
     }
     settings.push_back(described(name, chosen));
   }
-  if (!unused.empty())
-    return base::Error{
-        fmt::format("--input {}: names no parameter of the program; use a number (0, 0.1) or a parameter's name", *unused.begin()),
-        base::Exit::wrong_use};
   RETURN_IF_ERROR(load_constants(plan, device, options, chooser, settings));
   return settings;
+}
+
+base::Status make_folder(const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (!failed) return {};
+  return base::Error{fmt::format("{}: cannot make the folder: {}; choose another place", base::escaped(folder), failed.message())};
 }
 
 base::Status dump_outputs(const Plan& plan, Device& device, const std::string& folder) {
   if (!device.keeps_values())
     return base::Error{"--dump-outputs: this device computes no values; choose another --device", base::Exit::wrong_use};
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return base::Error{fmt::format("{}: cannot make the folder: {}", folder, failed.message())};
+  RETURN_IF_ERROR(make_folder(folder));
   auto list = nlohmann::ordered_json::array();
   for (const PlanOutput& output : plan.outputs) {
     Tensor array;

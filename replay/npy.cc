@@ -124,9 +124,9 @@ base::Result<Tensor> read_npy(const std::string& path, const ir::Shape& expected
   ASSIGN_OR_RETURN(const std::string bytes, base::read_file(path));
   const auto parts = split(bytes);
   const auto header = parts ? parse_header(parts->first) : std::nullopt;
-  if (!header) return base::Error{fmt::format("{}: not a .npy file of one plain array; write it with numpy.save", path)};
+  if (!header) return base::Error{fmt::format("{}: not a .npy file of one plain array; write it with numpy.save", base::escaped(path))};
   if (header->shape != expected.dims || !same_type(header->descr, expected.type)) {
-    return base::Error{fmt::format("{}: holds {}, but {} ({}) is expected; convert it with numpy first", path,
+    return base::Error{fmt::format("{}: holds {}, but {} ({}) is expected; convert it with numpy first", base::escaped(path),
                                    text(header->descr, header->shape), text(descr(expected.type), expected.dims),
                                    ir::print(expected, ir::LayoutPrint::without))};
   }
@@ -134,8 +134,8 @@ base::Result<Tensor> read_npy(const std::string& path, const ir::Shape& expected
   out.shape = ir::array_shape(expected.type, expected.dims);
   const auto size = static_cast<size_t>(ir::bytes(out.shape));
   if (parts->second.size() != size) {
-    return base::Error{fmt::format("{}: {} bytes of elements, but its header asks for {}; the file is cut off or damaged", path,
-                                   parts->second.size(), size)};
+    return base::Error{fmt::format("{}: {} bytes of elements, but its header asks for {}; the file is cut off or damaged",
+                                   base::escaped(path), parts->second.size(), size)};
   }
   const auto elements = std::as_bytes(std::span(parts->second));
   out.data.assign(elements.begin(), elements.end());

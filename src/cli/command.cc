@@ -48,7 +48,8 @@ base::Error unknown_verb(const std::string& word) {
 
 base::Result<base::Exit> parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {  // help or version
-    RETURN_IF_ERROR(print_out(error.get_name() == "CallForVersion" ? std::string(error.what()) + "\n" : app.help()));
+    RETURN_IF_ERROR(print_out(error.get_name() == "CallForVersion" ? std::string(error.what()) + "\n"
+                                                                   : app.help(app.get_parent() == nullptr ? "" : "profile")));
     return base::Exit::ok;
   }
   return base::Error{fmt::format("{}; see profile --help", base::escaped(error.what())), base::Exit::wrong_use};
@@ -69,7 +70,10 @@ base::Result<base::Exit> run(std::vector<std::string> arguments) {
     CLI::App* verb = app.add_subcommand(std::string(command.name), std::string(command.about));
     actions.emplace_back(verb, command.define(*verb));
   }
-  if (!arguments.empty() && arguments[0] == "help") arguments = {arguments.size() > 1 ? arguments[1] : "--help", "--help"};
+  if (!arguments.empty() && arguments[0] == "help") {
+    const bool names_command = arguments.size() > 1 && arguments[1] != "help" && arguments[1] != "--help";
+    arguments = {names_command ? arguments[1] : "--help", "--help"};
+  }
   if (!arguments.empty() && !arguments[0].starts_with("-") &&
       std::none_of(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return c.name == arguments[0]; })) {
     return unknown_verb(arguments[0]);

@@ -26,6 +26,10 @@ bool is_database(const std::string& path) {
 }
 
 base::Result<model::Imported> read_program(const std::string& path) {
+  if (is_database(path)) {
+    const std::string shown = base::escaped(path);
+    return base::Error{fmt::format("{}: is a database, not a program; `profile --replay {}` runs what it holds", shown, shown)};
+  }
   ASSIGN_OR_RETURN(const std::string bytes, base::read_file(path));
   return importers::import({path == "-" ? "<stdin>" : path, bytes});
 }

@@ -31,7 +31,11 @@ report::Style style_of_stdout() {
 
 base::Status print_out(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (written || errno == EPIPE) return {};
+  if (written) return {};
+  if (errno == EPIPE) {
+    std::clearerr(stdout);
+    return {};
+  }
   return base::Error{fmt::format("<stdout>: cannot write: {}", std::strerror(errno))};
 }
 

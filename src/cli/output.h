@@ -20,7 +20,8 @@ struct OutputOptions {
 };
 
 report::Style style_of_stdout();
-/// Writes to stdout; a closed pipe ends quietly, a full disk is an Error.
+/// Writes to stdout; a full disk is an Error. What follows in a pipe whose reader has gone is dropped: a success, because that is how
+/// `| head` asks for less.
 base::Status print_out(std::string_view text);
 /// To stderr. Where it is closed or full the text is lost: there is nowhere left to say so.
 void print_err(std::string_view text);

@@ -14,9 +14,13 @@ namespace {
 
 std::atomic<bool> g_stop{false};  // a signal handler can reach nothing else
 
+std::atomic<bool> g_quiet{false};
+
 extern "C" void on_interrupt(int signal) {
   g_stop = true;
   std::signal(signal, SIG_DFL);
+  constexpr std::string_view kSaid = "\nStopping; what was measured is kept. Once more ends at once.\n";
+  if (!g_quiet && ::write(STDERR_FILENO, kSaid.data(), kSaid.size()) < 0) return;  // nobody is there to read it
 }
 
 constexpr std::string_view kStages[] = {"warming up", "verifying", "measuring"};
@@ -25,7 +29,8 @@ constexpr std::string_view kStages[] = {"warming up", "verifying", "measuring"};
 
 const std::atomic<bool>& stop_requested() { return g_stop; }
 
-void catch_interrupts() {
+void catch_interrupts(Verbosity verbosity) {
+  g_quiet = verbosity == Verbosity::quiet;
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
 }
 

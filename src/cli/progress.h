@@ -9,11 +9,11 @@
 
 namespace cli {
 
-/// Set by the first SIGINT or SIGTERM; the second one ends the process as usual.
-const std::atomic<bool>& stop_requested();
-void catch_interrupts();
-
 enum class Verbosity { quiet, normal, verbose };
+
+/// Set by the first SIGINT or SIGTERM, which also says so on stderr; the second one ends the process as usual.
+const std::atomic<bool>& stop_requested();
+void catch_interrupts(Verbosity verbosity);
 
 class ProgressLine {
  public:

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "importers/importer.h"
+#include "src/base/file.h"
 #include "src/base/text.h"
 #include "src/cli/answer.h"
 #include "src/cli/command.h"
@@ -25,7 +27,8 @@ struct Programs {
 /// FILE or FILE=RECIPE. A file whose own name has a '=' is taken whole.
 std::pair<std::string, std::string> split_recipe(const std::string& argument) {
   const size_t equals = argument.rfind('=');
-  if (equals == std::string::npos || !argument.ends_with(".json")) return {argument, ""};
+  std::error_code ignored;
+  if (equals == std::string::npos || !argument.ends_with(".json") || std::filesystem::exists(argument, ignored)) return {argument, ""};
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
 
@@ -104,7 +107,9 @@ class Replay {
   explicit Replay(const ReplayOptions& options) : options_(options), line_(options.verbosity()) {}
 
   base::Result<base::Exit> run() {
-    catch_interrupts();
+    RETURN_IF_ERROR(options_.check());
+    RETURN_IF_ERROR(check_files());
+    catch_interrupts(options_.verbosity());
     for (const std::string& argument : options_.files) {
       RETURN_IF_ERROR(replay_file(argument));
       if (stop_requested()) break;
@@ -113,6 +118,18 @@ class Replay {
   }
 
  private:
+  /// A mistyped second name is told before the first program has run for minutes.
+  base::Status check_files() const {
+    int from_stdin = 0;
+    for (const std::string& argument : options_.files) {
+      const auto [path, recipe] = split_recipe(argument);
+      RETURN_IF_ERROR(base::check_readable(path));
+      if (!recipe.empty()) RETURN_IF_ERROR(options_.input_options(recipe));
+      if (path == "-" && ++from_stdin > 1) return base::Error{"-: stdin can be read only once", base::Exit::wrong_use};
+    }
+    return {};
+  }
+
   base::Status replay_file(const std::string& argument) {
     const auto [path, recipe] = split_recipe(argument);
     const bool from_database = is_database(path);

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "src/base/file.h"
+#include "src/base/text.h"
+#include "src/cli/numbers.h"
 
 namespace cli {
 
@@ -16,29 +18,30 @@ void ReplayOptions::define(CLI::App& app) {
   app.add_option("--device", device, "cpu, null (virtual clock), reference, auto")
       ->check(CLI::IsMember({"cpu", "null", "reference", "auto"}))
       ->capture_default_str();
-  app.add_option("--threads", threads, "threads; 0: affinity mask and cgroup quota")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_option("--threads", threads, "threads; 0: affinity mask and cgroup quota")->check(whole_number(0, 1024))->capture_default_str();
   app.add_option("--rounding", rounding,
                  "border: small floats are rounded where a fusion ends; each: after every instruction (default: border on cpu)")
       ->check(CLI::IsMember({"border", "each"}));
   app.add_option("--repeats", repeats, "exactly this many passes; 0: until the median is stable or the budget is spent")
-      ->check(CLI::Range(0, 1000000))
+      ->check(whole_number(0, 1000000))
       ->capture_default_str();
-  app.add_option("--warmup", warm_up, "passes before the measured ones")->check(CLI::Range(0, 1000))->capture_default_str();
-  app.add_option("--budget", budget_s, "seconds for the measured passes")->check(CLI::Range(0.0, 1e6))->capture_default_str();
+  app.add_option("--warmup", warm_up, "passes before the measured ones")->check(whole_number(0, 1000))->capture_default_str();
+  app.add_option("--budget", budget_s, "seconds for the measured passes")->check(number(0, 1e6))->capture_default_str();
   app.add_option("--chain", chain, "this many passes, each fed with the outputs of the one before that alias parameters")
-      ->check(CLI::Range(0, 1000000));
+      ->check(whole_number(0, 1000000));
   app.add_flag("--verify", verify, "compare every step's results with the reference; exit 1 names the step that differs");
   app.add_option("--computation", computation, "replay this computation alone, its parameters as inputs");
   app.add_option("--instruction", instruction, "replay this instruction alone, its operands as inputs");
   app.add_option("--module", module, "of several modules, this one");
   app.add_option("--steps", steps, "time only the steps whose name matches this regular expression");
   app.add_flag("--list-steps", list_steps, "print the steps of the plan and stop");
-  seed_option = app.add_option("--seed", seed, "of the input generator")->capture_default_str();
+  seed_option = app.add_option("--seed", seed, "of the input generator")->check(unsigned_number())->capture_default_str();
   app.add_option("--inputs", recipe, "recipe file (JSON): how each parameter is filled");
-  app.add_option("--input", inputs, "NAME=FILE.npy: a captured array for one parameter");
+  app.add_option("--input", inputs, "NAME=FILE.npy: a captured array for one parameter; may be given several times")
+      ->allow_extra_args(false);
   app.add_option("--dump-outputs", dump_folder, "write outputs.json and one .npy for each output into this folder");
   app.add_option("--max-loss", max_loss_percent, "exit 5 if more than this share of the steps is skipped, in percent")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(number(0, 100))
       ->capture_default_str();
   app.add_flag("-q,--quiet", quiet, "no progress");
   app.add_flag("-v,--verbose", verbose, "every note of the import");
@@ -63,10 +66,36 @@ base::Result<replay::InputOptions> ReplayOptions::input_options(const std::strin
   }
   for (const std::string& pair : inputs) {
     const size_t equals = pair.find('=');
-    if (equals == std::string::npos) return base::Error{fmt::format("--input {}: expected NAME=FILE.npy", pair), base::Exit::wrong_use};
-    options.npy_files[pair.substr(0, equals)] = pair.substr(equals + 1);
+    const std::string shown = base::escaped(pair);
+    if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
+      return base::Error{fmt::format("--input {}: expected NAME=FILE.npy", shown), base::Exit::wrong_use};
+    const std::string name = pair.substr(pair.starts_with('%') ? 1 : 0, equals - (pair.starts_with('%') ? 1 : 0));
+    if (!options.npy_files.emplace(name, pair.substr(equals + 1)).second)
+      return base::Error{fmt::format("--input {}: this parameter has a file already; give one for each", shown), base::Exit::wrong_use};
   }
   return options;
+}
+
+base::Status ReplayOptions::check() const {
+  const auto wrong = [](std::string what) { return base::Error{std::move(what), base::Exit::wrong_use}; };
+  if (chain > 0 && repeats > 0) return wrong("--chain and --repeats both say how many passes; give one");
+  if (!computation.empty() && !instruction.empty()) return wrong("--computation and --instruction both say what to replay; give one");
+  if (device_name() == "null" && verify) return wrong("--verify: the device null computes no values; choose another --device");
+  if (device_name() == "null" && !dump_folder.empty())
+    return wrong("--dump-outputs: the device null computes no values; choose another --device");
+  if (files.size() > 1 && !recipe.empty()) return wrong("--inputs: of several programs each has a recipe of its own; write FILE=RECIPE");
+  RETURN_IF_ERROR(pattern_of(steps));
+  ASSIGN_OR_RETURN(const replay::InputOptions arrays, input_options(""));
+  for (const auto& [name, file] : arrays.npy_files) RETURN_IF_ERROR(base::check_readable(file));
+  return {};
+}
+
+base::Result<std::regex> pattern_of(const std::string& steps) {
+  try {
+    return std::regex(steps);
+  } catch (const std::regex_error& error) {
+    return base::Error{fmt::format("--steps {}: {}", base::escaped(steps), error.what()), base::Exit::wrong_use};
+  }
 }
 
 std::vector<model::Setting> ReplayOptions::settings() const {

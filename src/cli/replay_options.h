@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -38,10 +39,16 @@ struct ReplayOptions {
   std::string device_name() const { return device == "auto" ? "cpu" : device; }
   replay::Rounding rounding_mode() const;
   Verbosity verbosity() const { return quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal; }
+  /// What can be known to be wrong before a program is read: patterns, pairs, recipes, files that are missing, options that exclude each
+  /// other.
+  base::Status check() const;
   /// Recipes and captured arrays. `recipe_file` "" → --inputs.
   base::Result<replay::InputOptions> input_options(const std::string& recipe_file) const;
   /// Everything that was chosen, for the store.
   std::vector<model::Setting> settings() const;
 };
+
+/// The regular expression of --steps.
+base::Result<std::regex> pattern_of(const std::string& steps);
 
 }  // namespace cli

@@ -96,10 +96,10 @@ constexpr size_t kMatched = 1000;  ///< bytes of a name that --steps sees: std::
 base::Result<std::vector<bool>> timed_steps(const replay::Plan& plan, const std::string& pattern) {
   std::vector<bool> timed;
   if (pattern.empty()) return timed;
+  ASSIGN_OR_RETURN(const std::regex expression, pattern_of(pattern));
   try {
-    const std::regex expression(pattern);
     for (const replay::Step* step : plan.steps) timed.push_back(std::regex_search(step->name.substr(0, kMatched), expression));
-  } catch (const std::regex_error& error) {
+  } catch (const std::regex_error& error) {  // some patterns tell only while they match that they need too much
     return base::Error{fmt::format("--steps {}: {}", base::escaped(pattern), error.what()), base::Exit::wrong_use};
   }
   if (std::find(timed.begin(), timed.end(), true) == timed.end())
@@ -138,19 +138,37 @@ class Session {
   Session(const Subject& subject, const ReplayOptions& options, model::Store& store, ProgressLine& line)
       : subject_(subject), options_(options), store_(store), line_(line) {}
 
+  /// What is wrong with the request is found before the run has a row; from then on a failure is kept as a failed run.
   base::Result<RunResult> run() {
+    RETURN_IF_ERROR(plan());
+    RETURN_IF_ERROR(begin());
+    const base::Status done = work();
+    if (!done.ok()) {
+      RETURN_IF_ERROR(store_.finish(result_.run, model::RunStatus::failed, {}));
+      return done.error();
+    }
+    if (!options_.dump_folder.empty() && result_.passes > 0) RETURN_IF_ERROR(replay::dump_outputs(*plan_, *device_, options_.dump_folder));
+    return result_;
+  }
+
+ private:
+  base::Status plan() {
     ASSIGN_OR_RETURN(module_, selected(*subject_.module, options_));
     replay::DeviceOptions device_options;
     device_options.threads = options_.threads;
     ASSIGN_OR_RETURN(device_, replay::open_device(options_.device_name(), device_options));
-    RETURN_IF_ERROR(begin());
-    const base::Status done = work();
-    if (done.ok()) return result_;
-    RETURN_IF_ERROR(store_.finish(result_.run, model::RunStatus::failed, {}));
-    return done.error();
+    const auto planning = Clock::now();
+    ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module_, options_, *device_));
+    plan_.emplace(std::move(plan));
+    record_.plan_ns = since_ns(planning);
+    result_.skipped_share = skipped_share(*plan_);
+    ASSIGN_OR_RETURN(timed_, timed_steps(*plan_, options_.steps));
+    ASSIGN_OR_RETURN(inputs_, options_.input_options(subject_.recipe_file));
+    RETURN_IF_ERROR(replay::check_inputs(*plan_, inputs_));
+    if (!options_.dump_folder.empty()) RETURN_IF_ERROR(replay::make_folder(options_.dump_folder));
+    return {};
   }
 
- private:
   base::Status begin() {
     record_.module = subject_.row;
     record_.device = device_->describe();
@@ -162,30 +180,23 @@ class Session {
   }
 
   base::Status work() {
-    RETURN_IF_ERROR(prepare());
-    RETURN_IF_ERROR(measure());
-    if (!options_.dump_folder.empty()) RETURN_IF_ERROR(replay::dump_outputs(*plan_, *device_, options_.dump_folder));
-    return {};
-  }
-
-  base::Status prepare() {
-    const auto planning = Clock::now();
-    ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module_, options_, *device_));
-    plan_.emplace(std::move(plan));
-    record_.plan_ns = since_ns(planning);
     warn_of_skips(*plan_, line_);
-    result_.skipped_share = skipped_share(*plan_);
-    ASSIGN_OR_RETURN(timed_, timed_steps(*plan_, options_.steps));
-    if (options_.verify && !device_->keeps_values())
-      return base::Error{"--verify: this device computes no values; choose another --device", base::Exit::wrong_use};
     const auto compiling = Clock::now();
     RETURN_IF_ERROR(device_->prepare(*plan_));
     record_.compile_ns = since_ns(compiling);
-    ASSIGN_OR_RETURN(const replay::InputOptions inputs, options_.input_options(subject_.recipe_file));
-    ASSIGN_OR_RETURN(const std::vector<model::Setting> filled, replay::load_inputs(*plan_, *device_, inputs));
-    record_.options.push_back({"seed", std::to_string(inputs.recipes.seed)});
+    if (stop_requested()) return stopped();
+    ASSIGN_OR_RETURN(const std::vector<model::Setting> filled, replay::load_inputs(*plan_, *device_, inputs_, &stop_requested()));
+    record_.options.push_back({"seed", std::to_string(inputs_.recipes.seed)});
     record_.options.insert(record_.options.end(), filled.begin(), filled.end());
-    return describe_plan();
+    RETURN_IF_ERROR(describe_plan());
+    return stop_requested() ? stopped() : measure();
+  }
+
+  /// Ctrl-C before the first pass: the run is kept, with its plan and no measurement.
+  base::Status stopped() {
+    RETURN_IF_ERROR(describe_plan());
+    result_.status = model::RunStatus::interrupted;
+    return store_.finish(result_.run, result_.status, {});
   }
 
   base::Status describe_plan() {
@@ -207,6 +218,7 @@ class Session {
     engine_options.seed = options_.seed;
     engine_options.timed = timed_;
     RETURN_IF_ERROR(device_->measure_ceilings(record_.device));
+    if (stop_requested()) return stopped();
     replay::Engine engine(*plan_, *device_, engine_options, stop_requested());
     Recorder recorder(store_, result_.run, line_);
     const auto criterion = criterion_for(options_);
@@ -229,6 +241,7 @@ class Session {
   ir::Module module_;
   std::unique_ptr<replay::Device> device_;
   std::optional<replay::Plan> plan_;
+  replay::InputOptions inputs_;
   std::vector<bool> timed_;
   model::Run record_;
   RunResult result_;

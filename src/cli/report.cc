@@ -6,6 +6,7 @@
 
 #include "src/base/text.h"
 #include "src/cli/command.h"
+#include "src/cli/numbers.h"
 #include "src/cli/output.h"
 
 namespace cli {
@@ -43,7 +44,7 @@ Action define_report(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("NAME", options->name, "report; without it the reports are listed");
   app.add_option("DB", options->database, "database")->capture_default_str();
-  app.add_option("--run", options->run, "id of the run; the newest if not given");
+  app.add_option("--run", options->run, "id of the run; the newest if not given")->check(whole_number(1, INT64_MAX));
   options->output.define(app);
   return [options]() -> base::Result<base::Exit> {
     if (options->name.empty()) {

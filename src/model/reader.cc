@@ -113,6 +113,7 @@ base::Result<Rows> Reader::query(std::string_view sql, std::span<const Cell> par
   ASSIGN_OR_RETURN(Statement statement, impl_->database.prepare(sql));
   if (!statement.read_only())
     return wrong_use("SQL: the statement writes; profile opens databases for reading only, use `sqlite3` to change one");
+  if (statement.columns() == 0) return wrong_use("SQL: the statement has no result; give a SELECT");  // BEGIN, ATTACH, PRAGMA x = 1
   if (statement.parameters() != static_cast<int>(parameters.size())) {
     return wrong_use(fmt::format("SQL: {} parameters in the statement, {} given", statement.parameters(), parameters.size()));
   }
