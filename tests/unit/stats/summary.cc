@@ -128,7 +128,7 @@ TEST(StepSummary, FlagsShortStepsFewSamplesAndACoarseClock) {
   EXPECT_EQ(summarize_step({shorts, two, 0}).flags, "too-short few-samples");
   EXPECT_EQ(summarize_step({longs, three, 1'000}).flags, "too-short");
   EXPECT_EQ(summarize_step({longs, three, 20}).flags, "");
-  EXPECT_EQ(summarize_step({}).flags, "");
+  EXPECT_EQ(summarize_step(StepSamples{}).flags, "");
 }
 
 TEST(StepSummary, KeepsTheOrderOfSamplesForDrift) {
