@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Fuzzes the importer, the verifier, the cost model, the planner and the reference, each for a while: tools/fuzz.sh [SECONDS=20] [TARGET...]
+#
+# Inputs start from the op files and the MNIST sample, words from op.def. A finding ends the run with exit status 1 and leaves the bytes in
+# build-fuzz/findings; the corpus that grows is kept in build-fuzz/corpus, so that the next run goes on from it.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+seconds=${1:-20}
+shift || true
+targets=("$@")
+[[ $# -gt 0 ]] || targets=(parse verify cost plan reference)
+
+tools/setup.sh fuzz
+compiler=$(compgen -c clang++- | grep -E '^clang\+\+-[0-9]+$' | sort -t- -k2 -n | tail -n 1)
+cmake -S . -B build-fuzz -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" \
+  -DPROFILE_FUZZ=ON -DPROFILE_SANITIZE=ON >/dev/null
+cmake --build build-fuzz --target "${targets[@]/#/fuzz_}" | tail -n 1
+
+# A dictionary of opcodes and attributes; every opcode of the table is in it, none is listed by hand.
+{
+  sed -n 's/^OP([a-z0-9_]*, "\([^"]*\)".*/"\1("/p' src/ir/op.def
+  grep -oh '[a-z_]*={' tests/ops/*.hlo | sort -u | sed 's/.*/"&"/'
+} >build-fuzz/words.dict
+
+mkdir -p build-fuzz/findings
+failed=0
+for target in "${targets[@]}"; do
+  mkdir -p "build-fuzz/corpus/$target"
+  log=build-fuzz/$target.log
+  if ! build-fuzz/tests/fuzz_"$target" "build-fuzz/corpus/$target" tests/ops samples -dict=build-fuzz/words.dict -max_len=4096 -timeout=20 \
+    -rss_limit_mb=3000 -max_total_time="$seconds" -artifact_prefix="build-fuzz/findings/$target-" -print_final_stats=1 >"$log" 2>&1; then
+    failed=1
+    echo "fuzz $target: FAILED, see $log"
+    grep -E 'ERROR|SUMMARY|runtime error|Test unit written' "$log" | head -n 5
+    continue
+  fi
+  echo "fuzz $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, no finding"
+done
+exit $failed

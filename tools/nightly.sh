@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# What takes too long for every change: fuzzing for ten minutes a target, and 20,000 random modules against the reference.
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+failed=0
+tools/fuzz.sh 600 || failed=1
+tools/build.sh differential && build/tests/differential --from "${1:-1}" --count 20000 || failed=1
+exit $failed
