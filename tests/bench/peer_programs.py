@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Compares whole programs with XLA on the CPU: same text, same inputs, same threads, rounds alternating between the two.
+
+  peer_programs.py BENCH_STEP ORACLE_FOLDER FOLDER [NAME…] [--stage before] [--rounds 5] [--json FILE]
+
+FOLDER has NAME.STAGE.hlo.txt and NAME.recipe.json; without names, the programs that its programs.tsv calls `bench`. XLA's side is that of
+peer_xla.py. Each round runs one pass of ours, then one of XLA's. A row: medians and least times of both, their ratio by medians and by least
+times, the time from text to a compiled program of both, and its ratio. The last row: geometric means, and the worst.
+"""
+import argparse
+import json
+import os
+import statistics
+import sys
+
+import peer_xla
+
+
+def bench_names(folder):
+    with open(os.path.join(folder, 'programs.tsv')) as file:
+        rows = [line.rstrip('\n').split('\t') for line in file]
+    return [row[0] for row in rows if len(row) > 1 and row[1] == 'bench']
+
+
+def geomean(values):
+    return statistics.geometric_mean(values) if values else float('nan')
+
+
+def measured(options, name):
+    module = os.path.join(options.folder, f'{name}.{options.stage}.hlo.txt')
+    recipe = os.path.join(options.folder, f'{name}.recipe.json')
+    ours = peer_xla.Peer([options.bench_step, module, recipe])
+    xla = peer_xla.Peer([sys.executable, os.path.abspath(peer_xla.__file__), '--worker', options.oracle_folder, module, recipe])
+    for peer in (ours, xla):
+        peer.passes(1)
+    rounds = [(ours.passes(1), xla.passes(1)) for _ in range(options.rounds)]
+    stages = [dict(ours.stages), dict(xla.stages)]
+    for peer in (ours, xla):
+        peer.finish()
+    mine, theirs = zip(*rounds)
+    compile_ours = sum(stages[0][key] for key in ('parse_s', 'plan_s', 'prepare_s'))
+    return {
+        'name': name, 'ours_ms': statistics.median(mine) * 1e3, 'xla_ms': statistics.median(theirs) * 1e3, 'ours_min_ms': min(mine) * 1e3,
+        'xla_min_ms': min(theirs) * 1e3, 'ratio': statistics.median(mine) / statistics.median(theirs), 'min_ratio': min(mine) / min(theirs),
+        'compile_ours_ms': compile_ours * 1e3, 'compile_xla_ms': stages[1]['compile_s'] * 1e3,
+        'compile_ratio': compile_ours / stages[1]['compile_s'], 'rounds': rounds}
+
+
+COLUMNS = ('ours_ms', 'xla_ms', 'ratio', 'ours_min_ms', 'xla_min_ms', 'min_ratio', 'compile_ours_ms', 'compile_xla_ms', 'compile_ratio')
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ('bench_step', 'oracle_folder', 'folder'):
+        p.add_argument(name)
+    p.add_argument('names', nargs='*')
+    p.add_argument('--stage', default='before', choices=('before', 'after'))
+    p.add_argument('--rounds', type=int, default=5)
+    p.add_argument('--json')
+    options = p.parse_args()
+    print('| program | ' + ' | '.join(COLUMNS) + ' |')
+    print('|---' * (len(COLUMNS) + 1) + '|')
+    rows = []
+    for name in options.names or bench_names(options.folder):
+        rows.append(measured(options, name))
+        print(f'| {name} | ' + ' | '.join(f'{rows[-1][c]:.3g}' for c in COLUMNS) + ' |', flush=True)
+    means = {c: geomean([row[c] for row in rows]) for c in ('ratio', 'min_ratio', 'compile_ratio')}
+    worst = {c: max(row[c] for row in rows) for c in means}
+    for title, values in (('**geometric mean**', means), ('**worst**', worst)):
+        print(f'| {title} | ' + ' | '.join(f'{values[c]:.3g}' if c in values else '' for c in COLUMNS) + ' |')
+    if options.json:
+        with open(options.json, 'w') as file:
+            json.dump(rows, file)
+
+
+if __name__ == '__main__':
+    main()
