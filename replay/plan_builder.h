@@ -40,6 +40,7 @@ class PlanBuilder {
   base::Status launch(Step& step, const ir::Instr& instr, const Scope& scope, const std::string& canonical);
   base::Status launch_stand_in(Step& step);
   base::Status launch_product(Step& step, const ir::Instr& instr, const Scope& scope);
+  BufferId arranged(Step& step, BufferId from, const ir::Shape& shape);
   base::Status launch_library(Step& step);
   base::Status launch_kernel(Step& step, const std::string& canonical);
   Step new_step(const Scope& scope, ir::InstrId id);
@@ -74,6 +75,13 @@ LeafRange leaf_range(const ir::Shape& tuple, int64_t index);
 
 /// A product's strides from physical layouts; the Error says which dimensions don't form one.
 base::Result<Gemm> plan_gemm(const ir::Shape& a, const ir::Shape& b, const ir::Shape& d, const ir::GemmConfig& config);
+
+/// The product with as few operands as possible rearranged: their shapes with the layouts in which they form one.
+struct ArrangedGemm {
+  Gemm gemm;
+  ir::Shape a, b, d;
+};
+base::Result<ArrangedGemm> plan_arranged_gemm(const ir::Shape& a, const ir::Shape& b, const ir::Shape& d, const ir::GemmConfig& config);
 
 /// Offsets for all buffers that need memory of their own; live ranges must be final. Returns the arena's size. Best fit over a free list:
 /// O(n log n).

@@ -106,4 +106,51 @@ base::Result<Gemm> plan_gemm(const ir::Shape& a, const ir::Shape& b, const ir::S
   return gemm;
 }
 
+namespace {
+
+/// The shape with these dimensions physically in order, outermost first.
+ir::Shape in_order(ir::Shape shape, const Dims& dims) {
+  shape.minor_to_major.assign(dims.rbegin(), dims.rend());
+  shape.has_layout = true;
+  shape.layout_rest.clear();
+  return shape;
+}
+
+Dims joined(std::initializer_list<Dims> lists) {
+  Dims out;
+  for (const Dims& list : lists) out.insert(out.end(), list.begin(), list.end());
+  return out;
+}
+
+}  // namespace
+
+base::Result<ArrangedGemm> plan_arranged_gemm(const ir::Shape& a, const ir::Shape& b, const ir::Shape& d, const ir::GemmConfig& config) {
+  struct Change {
+    bool a, b, d;
+  };
+  static constexpr Change kChanges[] = {{false, false, false}, {false, true, false}, {true, false, false}, {false, false, true},
+                                        {true, true, false},   {false, true, true},  {true, false, true},  {true, true, true}};
+  base::Error last{""};
+  for (const Change& change : kChanges) {
+    ir::DotDims dims = config.dims;
+    if (dims.lhs_contracting.size() != dims.rhs_contracting.size()) return base::Error{"contracting dimensions differ in number"};
+    ArrangedGemm out{{}, a, b, d};
+    if (change.a) {
+      out.a = in_order(a, joined({dims.lhs_batch, rest(a, dims.lhs_batch, dims.lhs_contracting), dims.lhs_contracting}));
+    }
+    sort_pairs(out.a, dims.lhs_contracting, dims.rhs_contracting);  // the order in which plan_gemm takes the sum
+    if (change.b) {
+      out.b = in_order(b, joined({dims.rhs_batch, dims.rhs_contracting, rest(b, dims.rhs_batch, dims.rhs_contracting)}));
+    }
+    if (change.d) out.d = in_order(d, range(0, d.dims.size()));
+    auto gemm = plan_gemm(out.a, out.b, out.d, config);
+    if (gemm.ok()) {
+      out.gemm = *gemm;
+      return out;
+    }
+    last = gemm.error();
+  }
+  return last;
+}
+
 }  // namespace replay

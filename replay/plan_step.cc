@@ -188,23 +188,43 @@ base::Status PlanBuilder::launch_stand_in(Step& step) {
   return {};
 }
 
+/// An operand in the layout of `shape`: itself, or a copy.
+BufferId PlanBuilder::arranged(Step& step, BufferId from, const ir::Shape& shape) {
+  if (ir::same_physical(buffer(from).shape, shape)) return from;
+  const BufferId made = new_buffer(Buffer::Kind::scratch, step.name + ".arranged", shape);
+  step.scratch.push_back(made);
+  auto op = std::make_shared<const LibraryOp>(permute_between(buffer(from).shape, shape));
+  step.launches.emplace_back(LibraryCall{std::move(op), {from}, {made}});
+  return made;
+}
+
 base::Status PlanBuilder::launch_product(Step& step, const ir::Instr& instr, const Scope& scope) {
   ASSIGN_OR_RETURN(const ir::GemmConfig config, ir::gemm_config(module_, instr));
   if (config.epilogue != "DEFAULT") return base::Error{fmt::format("epilogue {} is not known", base::escaped(config.epilogue))};
   const auto shape = [&](size_t operand) -> const ir::Shape& {
     return module_.shape(module_.instr(scope.comp, instr.operands.at(operand)));
   };
-  ASSIGN_OR_RETURN(Gemm gemm, plan_gemm(shape(0), shape(1), buffer(step.out.at(0)).shape, config));
-  gemm.a.buffer = step.in.at(0);
-  gemm.b.buffer = step.in.at(1);
-  gemm.d.buffer = step.out[0];
+  ASSIGN_OR_RETURN(ArrangedGemm plan, plan_arranged_gemm(shape(0), shape(1), buffer(step.out.at(0)).shape, config));
+  Gemm& gemm = plan.gemm;
+  const bool direct = ir::same_physical(plan.d, buffer(step.out[0]).shape);
   if (gemm.beta != 0) {
-    if (step.in.size() < 3 || !ir::same_physical(buffer(step.in[2]).shape, buffer(step.out[0]).shape)) {
+    if (!direct || step.in.size() < 3 || !ir::same_physical(buffer(step.in[2]).shape, buffer(step.out[0]).shape)) {
       return base::Error{"beta is not 0, but there is no C with the layout of the result"};
     }
     step.launches.emplace_back(Copy{step.in[2], step.out[0]});
   }
+  gemm.a.buffer = arranged(step, step.in.at(0), plan.a);
+  gemm.b.buffer = arranged(step, step.in.at(1), plan.b);
+  gemm.d.buffer = step.out[0];
+  if (!direct) {
+    gemm.d.buffer = new_buffer(Buffer::Kind::scratch, step.name + ".product", plan.d);
+    step.scratch.push_back(gemm.d.buffer);
+  }
   step.launches.emplace_back(gemm);
+  if (!direct) {
+    auto op = std::make_shared<const LibraryOp>(permute_between(plan.d, buffer(step.out[0]).shape));
+    step.launches.emplace_back(LibraryCall{std::move(op), {gemm.d.buffer}, {step.out[0]}});
+  }
   step.cls = Class::library;
   return {};
 }
