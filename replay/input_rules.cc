@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include "replay/callees.h"
 #include "replay/inputs.h"
 #include "src/ir/attr.h"
 
@@ -219,7 +220,8 @@ std::vector<Place> next_places(const ir::Module& module, const Place& from, cons
   } else if (user.op == ir::Op::fusion || user.op == ir::Op::call || user.op == ir::Op::while_) {
     for (const ir::CompId callee : user.calls) enter(callee, use.operand);
   } else if (user.op == ir::Op::conditional) {
-    if (use.operand > 0 && use.operand <= static_cast<int>(user.calls.size())) enter(user.calls[static_cast<size_t>(use.operand - 1)], 0);
+    const std::vector<ir::CompId> branches = branches_of(module, user);
+    if (use.operand > 0 && use.operand <= static_cast<int>(branches.size())) enter(branches[static_cast<size_t>(use.operand - 1)], 0);
   } else if (transparent(user.op) || (user.op == ir::Op::select && use.operand > 0)) {
     next.push_back({at, from.path, from.steps});
   } else if (arithmetic(user.op, use.operand) && from.steps < kArithmeticSteps && ir::is_float(module.shape(user).type)) {

@@ -45,6 +45,10 @@ struct InputOptions {
   bool seed_given = false;                                    ///< --seed overrides the recipe's
   std::map<std::string, std::string, std::less<>> npy_files;  ///< --input NAME=FILE; NAME as in recipes, or the parameter's own name
 };
+/// Every recipe is for a leaf of an entry parameter (by number or by its own name) or an elided constant. The Error suggests the nearest
+/// name.
+base::Status check_recipe_names(const ir::Module& module, const Recipes& recipes);
+
 /// The recipe for a leaf and why: "recipe", "npy", "use: index of a gather", "default". Rules by use keep indices in range and so on.
 struct Chosen {
   Recipe recipe;

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "replay/engine.h"
 #include "src/base/file.h"
@@ -72,7 +71,8 @@ base::Status load_constants(const Plan& plan, Device& device, const InputOptions
       RETURN_IF_ERROR(write_logical(plan, device, constant.buffer, literal.data));
       continue;
     }
-    const std::string name(plan.module->name_of(instr));
+    std::string name(plan.module->name_of(instr));
+    if (name.starts_with('%')) name.erase(0, 1);
     const Chosen chosen = chooser.constant(constant.instr);
     if (chosen.npy_file.empty()) {
       RETURN_IF_ERROR(write_generated(plan, device, constant.buffer, chosen.recipe, options.recipes.seed, name));
@@ -94,6 +94,7 @@ base::Result<std::span<const std::byte>> host_bytes(const Plan& plan, Device& de
 }
 
 base::Status check_inputs(const Plan& plan, const InputOptions& options) {
+  RETURN_IF_ERROR(check_recipe_names(*plan.module, options.recipes));
   if (options.npy_files.empty()) return {};
   const Chooser chooser(*plan.module, options);
   std::set<std::string> unused;  // names

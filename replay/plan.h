@@ -78,7 +78,7 @@ struct Step {
   std::vector<BufferId> out;  ///< leaves of the result
   std::vector<BufferId> scratch;
   std::vector<InPlace> in_place;
-  double trips = 1;          ///< for the cost model; loops run for real
+  double trips = 1;          ///< executions in a pass by the known trip counts of its loops; unknown ones count once, loops run for real
   bool moves_state = false;  ///< no instruction of its own: copies that carry values into a loop, around it, or out of a branch
 };
 
@@ -94,7 +94,7 @@ struct Loop {
   BufferId predicate = -1;
   Block body;
   std::vector<BufferId> state, next;
-  int64_t known_trips = -1;
+  int64_t known_trips = -1;  ///< from the text (trip_count.h); −1: running tells
 };
 /// A conditional: selector pred (true = branch 0) or s32 (out of range = last); each branch leaves its result in `out` through copies of
 /// its own.

@@ -32,8 +32,11 @@ class PlanBuilder {
   base::Status add_call(Scope& scope, Block& block, ir::InstrId id);
   base::Status add_while(Scope& scope, Block& block, ir::InstrId id);
   base::Status add_conditional(Scope& scope, Block& block, ir::InstrId id);
+  base::Status add_async_start(Scope& scope, Block& block, ir::InstrId id);
+  void set_async_done(Scope& scope, ir::InstrId id);
   void set_alias(Scope& scope, ir::InstrId id);
   Leaves laid_out(const Leaves& leaves, const ir::Shape& shape, Block& block, const std::string& name, ir::InstrRef at);
+  void alias_leaves(Scope& scope, ir::InstrId id);
   void set_constant(Scope& scope, ir::InstrId id);
   // plan_step.cc: what one instruction becomes
   base::Status add_step(Scope& scope, Block& block, ir::InstrId id);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "replay/custom_calls.h"
 #include "replay/plan_builder.h"
 #include "replay/reference/reference.h"
 #include "src/base/hash.h"
@@ -13,25 +13,6 @@
 
 namespace replay {
 namespace {
-
-/// Custom calls that only annotate: the value passes through.
-constexpr std::array<std::string_view, 11> kIdentityCalls = {"Sharding",
-                                                             "SPMDFullToShardShape",
-                                                             "SPMDShardToFullShape",
-                                                             "LayoutConstraint",
-                                                             "MoveToHost",
-                                                             "MoveToDevice",
-                                                             "annotate_device_placement",
-                                                             "Pin",
-                                                             "Unpin",
-                                                             "xla.sdy.FuncResultSharding",
-                                                             "xla.sdy.GlobalToLocalShape"};
-
-bool is_identity_call(const ir::Module& module, const ir::Instr& instr) {
-  if (instr.op != ir::Op::custom_call || instr.operands.size() != 1) return false;
-  const std::string target = ir::attr_string(module, instr, "custom_call_target");
-  return std::find(kIdentityCalls.begin(), kIdentityCalls.end(), target) != kIdentityCalls.end();
-}
 
 /// Values of operands that are constants: a kernel may hold them as immediates, so equal work needs equal constants.
 std::string constant_operands(const ir::Module& module, ir::InstrRef ref) {
@@ -43,6 +24,14 @@ std::string constant_operands(const ir::Module& module, ir::InstrRef ref) {
     text += fmt::format("\noperand {} = {}", i, ir::print(module.literal(operand), module.shape(operand)));
   }
   return text;
+}
+
+/// Every leaf's elements stand in the same order.
+bool same_places(const ir::Shape& a, const ir::Shape& b) {
+  const auto left = ir::leaves(a), right = ir::leaves(b);
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [](const ir::Leaf& x, const ir::Leaf& y) {
+    return x.shape->is_array() ? ir::same_physical(*x.shape, *y.shape) : x.shape->type == y.shape->type;
+  });
 }
 
 }  // namespace
@@ -142,9 +131,9 @@ BufferId PlanBuilder::rearrange(BufferId from, const ir::Shape& shape, Block& bl
 
 base::Status PlanBuilder::add_step(Scope& scope, Block& block, ir::InstrId id) {
   const ir::Instr& instr = module_.instr(scope.comp, id);
-  if (is_identity_call(module_, instr)) {
-    scope.leaves[static_cast<size_t>(id)] = {
-        alias(operand_leaves(scope, instr).at(0), std::string(module_.name_of(instr)), module_.shape(instr))};
+  const bool annotates = is_annotation(module_, scope.comp, instr);
+  if (annotates && same_places(module_.shape(module_.instr(scope.comp, instr.operands[0])), module_.shape(instr))) {
+    alias_leaves(scope, id);
     return {};
   }
   Step step = new_step(scope, id);
@@ -172,6 +161,7 @@ base::Status PlanBuilder::launch(Step& step, const ir::Instr& instr, const Scope
   if (instr.op == ir::Op::custom_call) {
     return base::Error{fmt::format("custom call {}: not known", base::escaped(ir::attr_string(module_, instr, "custom_call_target")))};
   }
+  if (instr.op == ir::Op::set_dimension_size) return base::Error{"set-dimension-size: the size is known at run time only"};
   if (ir::info(instr.op).cls == ir::OpClass::order)
     return base::Error{fmt::format("{}: talks to the world outside the device", ir::text(instr.op))};
   return launch_kernel(step, canonical);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "replay/callees.h"
 #include "replay/plan_builder.h"
+#include "replay/trip_count.h"
 
 namespace replay {
 namespace {
@@ -47,6 +49,20 @@ size_t leaf_count(const ir::Shape& shape) {
   size_t count = 0;
   for (const ir::Shape& element : shape.elements) count += leaf_count(element);
   return count;
+}
+
+/// Steps of loops inside are already scaled by their own trips.
+void scale_trips(Block& block, double trips) {
+  for (auto& item : block) {
+    if (auto* step = std::get_if<Step>(&item)) {
+      step->trips *= trips;
+    } else if (auto* loop = std::get_if<std::unique_ptr<Loop>>(&item)) {
+      scale_trips((*loop)->cond, trips);
+      scale_trips((*loop)->body, trips);
+    } else {
+      for (Block& inner : std::get<std::unique_ptr<Branch>>(item)->blocks) scale_trips(inner, trips);
+    }
+  }
 }
 
 }  // namespace
@@ -118,6 +134,19 @@ base::Status PlanBuilder::visit(Scope& scope, Block& block, ir::InstrId id) {
       return add_while(scope, block, id);
     case ir::Op::conditional:
       return add_conditional(scope, block, id);
+    case ir::Op::async_start:
+      return add_async_start(scope, block, id);
+    case ir::Op::async_update:
+      set_alias(scope, id);
+      return {};
+    case ir::Op::async_done:
+    case ir::Op::all_gather_done:
+    case ir::Op::collective_permute_done:
+      set_async_done(scope, id);
+      return {};
+    case ir::Op::all_reduce_done:
+      set_alias(scope, id);
+      return {};
     case ir::Op::after_all:
       scope.leaves[static_cast<size_t>(id)] = {-1};
       return {};
@@ -177,6 +206,42 @@ void PlanBuilder::set_alias(Scope& scope, ir::InstrId id) {
   }
 }
 
+/// The operand's leaves under the shapes of this instruction: an annotation may change layouts' tiles and memory spaces, not places.
+void PlanBuilder::alias_leaves(Scope& scope, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  const Leaves from = operand_leaves(scope, instr);
+  const auto shapes = ir::leaves(module_.shape(instr));
+  Leaves& own = scope.leaves[static_cast<size_t>(id)];
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const BufferId of = i < from.size() ? from[i] : -1;
+    own.push_back(alias(of, leaf_name(module_.name_of(instr), shapes[i].path), *shapes[i].shape));
+  }
+}
+
+/// ((operands…), results…, contexts…): what the body makes is made here, before anything that could run beside it.
+base::Status PlanBuilder::add_async_start(Scope& scope, Block& block, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  Leaves all = operand_leaves(scope, instr);
+  if (!instr.calls.empty()) {
+    ASSIGN_OR_RETURN(const Leaves made, inline_call(instr.calls[0], all, block));
+    all.insert(all.end(), made.begin(), made.end());
+  }
+  all.resize(ir::leaves(module_.shape(instr)).size(), -1);
+  scope.leaves[static_cast<size_t>(id)] = std::move(all);
+  return {};
+}
+
+/// Element 1 of what the start gave.
+void PlanBuilder::set_async_done(Scope& scope, ir::InstrId id) {
+  const ir::Instr& instr = module_.instr(scope.comp, id);
+  const Leaves all = operand_leaves(scope, instr);
+  const ir::Shape& start = module_.shape(module_.instr(scope.comp, instr.operands.at(0)));
+  Leaves& own = scope.leaves[static_cast<size_t>(id)];
+  const LeafRange range = start.is_tuple() && start.elements.size() > 1 ? leaf_range(start, 1) : LeafRange{0, all.size()};
+  for (size_t i = 0; i < range.count && range.first + i < all.size(); ++i) own.push_back(all[range.first + i]);
+  own.resize(leaf_count(module_.shape(instr)), -1);
+}
+
 base::Result<PlanBuilder::Leaves> PlanBuilder::inline_call(ir::CompId comp, const Leaves& arguments, Block& block) {
   Scope scope{comp, {}};
   scope.leaves.resize(module_.comp(comp).instrs.size());
@@ -217,6 +282,11 @@ base::Status PlanBuilder::add_while(Scope& scope, Block& block, ir::InstrId id) 
   loop->next = laid_out(next, module_.shape(instr), loop->body, loop->name + ".next", loop->instr);
   copy_leaves(loop->body, loop->name + ".next", loop->instr, loop->next, loop->state);
   loops_.emplace_back(first, std::max(first, next_step_ - 1));
+  if (const auto trips = trip_count(module_, loop->instr)) {
+    loop->known_trips = *trips;
+    scale_trips(loop->cond, static_cast<double>(*trips) + 1);
+    scale_trips(loop->body, static_cast<double>(*trips));
+  }
   scope.leaves[static_cast<size_t>(id)] = loop->state;
   block.emplace_back(std::move(loop));
   return {};
@@ -232,10 +302,7 @@ base::Status PlanBuilder::add_conditional(Scope& scope, Block& block, ir::InstrI
   for (const ir::Leaf& leaf : ir::leaves(module_.shape(instr))) {
     out.push_back(leaf.shape->is_array() ? new_buffer(Buffer::Kind::temporary, leaf_name(branch->name, leaf.path), *leaf.shape) : -1);
   }
-  std::vector<ir::CompId> comps = ir::attr_calls(module_, instr, "branch_computations");
-  if (comps.empty()) {
-    for (const char* key : {"true_computation", "false_computation"}) comps.push_back(ir::attr_calls(module_, instr, key).at(0));
-  }
+  const std::vector<ir::CompId> comps = branches_of(module_, instr);
   for (size_t i = 0; i < comps.size(); ++i) {
     Block inner;
     const Leaves& argument = scope.leaves[static_cast<size_t>(instr.operands.at(i + 1))];

@@ -54,7 +54,9 @@ base::Result<reference::View> OperandViews::view(const ir::Shape& shape, const S
     return view;
   }
   if (!shape.is_array()) return view;
-  const BufferId buffer = step.in.at(next++);
+  if (next >= step.in.size())
+    return base::Error{fmt::format("{}: an operand has no values (the context of an asynchronous start?)", step.name)};
+  const BufferId buffer = step.in[next++];
   auto storage = std::make_unique<std::vector<std::byte>>();
   ASSIGN_OR_RETURN(auto bytes, host_bytes(plan_, device_, buffer, *storage));
   if (storage->empty() && keep == Keep::copy_what_is_overwritten && overwritten(step, buffer)) {

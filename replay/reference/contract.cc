@@ -5,18 +5,9 @@
 #include <optional>
 
 #include "replay/element.h"
-#include "replay/reference/ops.h"
+#include "replay/reference/contract.h"
 
 namespace replay::reference {
-namespace {
-
-/// Σ of products in the making.
-struct Sum {
-  double re = 0, im = 0, magnitude = 0, carried = 0;
-  int64_t integer = 0, terms = 0;
-  bool unsure = false;
-};
-
 void add_product(Sum& sum, const Values& a, size_t i, const Values& b, size_t j) {
   ++sum.terms;
   sum.unsure = sum.unsure || unsure_at(a, i) || unsure_at(b, j);
@@ -38,20 +29,7 @@ void add_product(Sum& sum, const Values& a, size_t i, const Values& b, size_t j)
   sum.carried += x * bound_at(b, j) + y * bound_at(a, i);
 }
 
-/// Small floats, all the same: the loop that large products spend their time in.
-void add_row(Sum& sum, const double* a, int64_t step_a, const double* b, int64_t step_b, int64_t n) {
-  double total = 0, magnitude = 0;
-  for (int64_t k = 0; k < n; ++k) {
-    const double product = a[k * step_a] * b[k * step_b];
-    total += product;
-    magnitude += std::fabs(product);
-  }
-  sum.re += total;
-  sum.magnitude += magnitude;
-  sum.terms += n;
-}
-
-void store(const Call& call, Values& out, size_t i, const Sum& sum) {
+void store_sum(const Call& call, Values& out, size_t i, const Sum& sum) {
   if (!out.integer.empty()) out.integer[i] = wrap(out.type, sum.integer);
   if (!out.re.empty()) out.re[i] = sum.re;
   if (!out.im.empty()) out.im[i] = sum.im;
@@ -61,10 +39,6 @@ void store(const Call& call, Values& out, size_t i, const Sum& sum) {
   set_bound(out, i, order + sum.carried);
 }
 
-/// Dimensions of one side of a dot: [batch…, free…] of the result, contracted ones inside.
-struct Side {
-  Indices batch, free, contracted;
-};
 Side side_of(const ir::Shape& shape, const Indices& batch, const Indices& contracting) {
   const Indices strides = row_major(shape.dims);
   Side side;
@@ -78,6 +52,37 @@ Side side_of(const ir::Shape& shape, const Indices& batch, const Indices& contra
   return side;
 }
 
+ir::Type sum_type(const Call& call) {
+  const bool floats = kind_of(call.operand_shape(0).type) != Kind::integer || kind_of(call.operand_shape(1).type) != Kind::integer;
+  return floats && kind_of(call.shape.type) == Kind::integer ? ir::Type::f64 : call.shape.type;
+}
+
+Batch summable(const Call& call, const Batch& values) {
+  if (kind_of(*values) != Kind::integer || kind_of(sum_type(call)) == Kind::integer) return values;
+  Values out = zeros(ir::Type::f64, size(*values));
+  for (size_t i = 0; i < size(out); ++i) {
+    out.re[i] = values->type == ir::Type::u64 ? static_cast<double>(static_cast<uint64_t>(values->integer[i]))
+                                              : static_cast<double>(values->integer[i]);
+  }
+  out.unsure = values->unsure;
+  return share(std::move(out));
+}
+
+namespace {
+
+/// Small floats, all the same: the loop that large products spend their time in.
+void add_row(Sum& sum, const double* a, int64_t step_a, const double* b, int64_t step_b, int64_t n) {
+  double total = 0, magnitude = 0;
+  for (int64_t k = 0; k < n; ++k) {
+    const double product = a[k * step_a] * b[k * step_b];
+    total += product;
+    magnitude += std::fabs(product);
+  }
+  sum.re += total;
+  sum.magnitude += magnitude;
+  sum.terms += n;
+}
+
 bool valid(const ir::DotDims& dims, const ir::Shape& a, const ir::Shape& b) {
   const auto in = [](const Indices& list, const ir::Shape& shape) {
     return std::all_of(list.begin(), list.end(), [&](int64_t d) { return d >= 0 && d < shape.rank(); });
@@ -88,19 +93,6 @@ bool valid(const ir::DotDims& dims, const ir::Shape& a, const ir::Shape& b) {
     if (a.dims[static_cast<size_t>(dims.lhs_contracting[k])] != b.dims[static_cast<size_t>(dims.rhs_contracting[k])]) return false;
   }
   return true;
-}
-
-/// Integers that are multiplied with floats, or summed into floats, as floats.
-Batch summable(const Call& call, const Batch& values) {
-  if (kind_of(*values) != Kind::integer && kind_of(call.shape.type) == Kind::integer) return call.fail("sums floats into integers");
-  if (kind_of(*values) != Kind::integer || kind_of(call.shape.type) == Kind::integer) return values;
-  Values out = zeros(ir::Type::f64, size(*values));
-  for (size_t i = 0; i < size(out); ++i) {
-    out.re[i] = values->type == ir::Type::u64 ? static_cast<double>(static_cast<uint64_t>(values->integer[i]))
-                                              : static_cast<double>(values->integer[i]);
-  }
-  out.unsure = values->unsure;
-  return share(std::move(out));
 }
 
 /// Operand k, as a whole, or (too large for that) at the places of the results' sums.
@@ -135,26 +127,69 @@ int64_t step_of(const Indices& inner) {
 
 bool plain(const Values& v) { return kind_of(v) == Kind::real && v.bound.empty() && v.unsure.empty(); }
 
+/// How many results from i on share a row of A and follow each other in B: then each element of A is multiplied into all of them at once.
+size_t run_from(size_t i, const Indices& a_bases, const Indices& b_bases) {
+  size_t end = i + 1;
+  while (end < a_bases.size() && a_bases[end] == a_bases[i] && b_bases[end] == b_bases[end - 1] + 1) ++end;
+  return end - i;
+}
+
+/// out[j] += Σ_k a[a_inner[k]] · b[b_inner[k] + j]
+void add_run(double* out, size_t count, const double* a, const Indices& a_inner, const double* b, const Indices& b_inner) {
+  for (size_t k = 0; k < a_inner.size(); ++k) {
+    const double x = a[a_inner[k]];
+    const double* row = b + b_inner[k];
+#pragma omp simd
+    for (size_t j = 0; j < count; ++j) out[j] += x * row[j];
+  }
+}
+
+/// Real products of whole operands without bounds: what large dots spend their time in.
+void quick_products(Values& out, const Values& a, const Indices& a_bases, const Indices& a_inner, const Values& b, const Indices& b_bases,
+                    const Indices& b_inner) {
+  constexpr size_t kRun = 8;
+  const int64_t a_step = step_of(a_inner), b_step = step_of(b_inner);
+  for (size_t i = 0; i < a_bases.size();) {
+    const size_t run = run_from(i, a_bases, b_bases);
+    const double *x = a.re.data() + a_bases[i], *y = b.re.data() + b_bases[i];
+    if (run >= kRun || a_step == 0 || b_step == 0) {
+      add_run(out.re.data() + i, run, x, a_inner, y, b_inner);
+      i += run;
+      continue;
+    }
+    double total = 0;
+    const double *p = x + (a_inner.empty() ? 0 : a_inner[0]), *q = y + (b_inner.empty() ? 0 : b_inner[0]);
+    const auto n = static_cast<int64_t>(a_inner.size());
+#pragma omp simd reduction(+ : total)
+    for (int64_t k = 0; k < n; ++k) total += p[k * a_step] * q[k * b_step];
+    out.re[i++] = total;
+  }
+}
+
 /// Sums over `inner` places of both sides for each pair of bases.
 Values products(const Call& call, const Indices& a_bases, const Indices& a_inner, const Indices& b_bases, const Indices& b_inner) {
-  Values out = zeros(call.shape.type, a_bases.size());
+  Values out = zeros(sum_type(call), a_bases.size());
   const Source a = source(call, 0, a_bases, a_inner), b = source(call, 1, b_bases, b_inner);
   if (call.in.failed()) return out;
+  const bool quick = plain(*a.values) && plain(*b.values);
+  if (quick && a.whole && b.whole && !call.in.bounds() && kind_of(out) == Kind::real) {
+    quick_products(out, *a.values, a_bases, a_inner, *b.values, b_bases, b_inner);
+    return out;
+  }
   const int64_t a_step = a.whole ? step_of(a_inner) : 1, b_step = b.whole ? step_of(b_inner) : 1;
-  const bool quick = plain(*a.values) && plain(*b.values) && a_step != 0 && b_step != 0;
   const size_t n = a_inner.size();
   for (size_t i = 0; i < a_bases.size(); ++i) {
     Sum sum;
     const auto at = [&](const Source& side, const Indices& bases, const Indices& inner, size_t k) {
       return side.whole ? static_cast<size_t>(bases[i] + inner[k]) : i * n + k;
     };
-    if (quick && n > 0) {
+    if (quick && a_step != 0 && b_step != 0 && n > 0) {
       add_row(sum, a.values->re.data() + at(a, a_bases, a_inner, 0), a_step, b.values->re.data() + at(b, b_bases, b_inner, 0), b_step,
               static_cast<int64_t>(n));
     } else {
       for (size_t k = 0; k < n; ++k) add_product(sum, *a.values, at(a, a_bases, a_inner, k), *b.values, at(b, b_bases, b_inner, k));
     }
-    store(call, out, i, sum);
+    store_sum(call, out, i, sum);
   }
   return out;
 }
@@ -196,6 +231,7 @@ Batch dot(const Call& call) {
     for (double& v : out.im) v *= config->alpha;
     for (double& v : out.bound) v *= std::fabs(config->alpha);
   }
+  if (out.type != call.shape.type) return share(converted(std::move(out), call.shape.type));
   if (config->beta == 0 || call.instr.operands.size() < 3) return share(std::move(out));
   const Batch c = call.operand(2);
   for (size_t i = 0; i < out.re.size() && i < c->re.size(); ++i) {
@@ -268,14 +304,20 @@ Sum convolve(const Convolution& conv, const Call& call, const Values& x, const V
   const int64_t kernel_base = out_feature * conv.kernel[static_cast<size_t>(conv.dims.kernel_out)];
   const int64_t in_step = conv.in[static_cast<size_t>(conv.dims.in_feature)],
                 kernel_step = conv.kernel[static_cast<size_t>(conv.dims.kernel_in)];
-  const bool quick = plain(x) && plain(w);
+  const bool quick = plain(x) && plain(w), simple = quick && !call.in.bounds();
   Sum sum;
   Walker places(conv.window_sizes);
   for (int64_t p = 0; p < conv.window_places; ++p) {
     const auto under = place_under(conv, call.operand_shape(0), at, places.move_to(p));
     if (!under) continue;
     const int64_t first = in_base + under->first, second = kernel_base + under->second;
-    if (quick) {
+    if (simple) {
+      const double *p = x.re.data() + first, *q = w.re.data() + second;
+      double total = 0;
+#pragma omp simd reduction(+ : total)
+      for (int64_t f = 0; f < conv.features; ++f) total += p[f * in_step] * q[f * kernel_step];
+      sum.re += total;
+    } else if (quick) {
       add_row(sum, x.re.data() + first, in_step, w.re.data() + second, kernel_step, conv.features);
     } else {
       for (int64_t f = 0; f < conv.features; ++f) {
@@ -299,11 +341,11 @@ Batch convolution(const Call& call) {
   }
   if (ir::elements(in) > (1 << 28)) return call.fail("has an input that is too large for the reference");
   const Batch x = summable(call, call.whole(0)), w = summable(call, call.whole(1));
-  Values out = zeros(call.shape.type, call.count());
+  Values out = zeros(sum_type(call), call.count());
   Walker walker(call.shape.dims);
   for (size_t i = 0; i < call.count() && !call.in.failed(); ++i)
-    store(call, out, i, convolve(*conv, call, *x, *w, walker.move_to((*call.at)[i])));
-  return share(std::move(out));
+    store_sum(call, out, i, convolve(*conv, call, *x, *w, walker.move_to((*call.at)[i])));
+  return share(converted(std::move(out), call.shape.type));
 }
 
 }  // namespace replay::reference

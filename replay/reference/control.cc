@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include "replay/callees.h"
 #include "replay/reference/ops.h"
 
 namespace replay::reference {
@@ -92,23 +93,9 @@ std::vector<Values> while_loop(const Call& call) {
   return values_of(call, state);
 }
 
-namespace {
-
-/// Branches in the order of their operands, however the attributes are ordered.
-std::vector<ir::CompId> branches_of(const Call& call) {
-  std::vector<ir::CompId> out = ir::attr_calls(call.module(), call.instr, "branch_computations");
-  for (const char* key : {"true_computation", "false_computation"}) {
-    const auto named = ir::attr_calls(call.module(), call.instr, key);
-    out.insert(out.end(), named.begin(), named.end());
-  }
-  return out;
-}
-
-}  // namespace
-
 std::vector<Values> conditional(const Call& call) {
   const Values selector = first_of(call, operand_leaves(call, 0));
-  const std::vector<ir::CompId> computations = branches_of(call);
+  const std::vector<ir::CompId> computations = branches_of(call.module(), call.instr);
   const auto branches = static_cast<int64_t>(computations.size());
   if (branches == 0 || selector.integer.empty()) return call.fail("lacks its computations"), std::vector<Values>();
   int64_t which = selector.integer[0];
@@ -122,33 +109,26 @@ std::vector<Values> conditional(const Call& call) {
   return made;
 }
 
-namespace {
-
-/// Custom calls that pass their operand on.
-constexpr std::string_view kIdentity[] = {"Sharding",     "annotate_device_placement", "LayoutConstraint",    "MoveToHost",
-                                          "MoveToDevice", "SPMDFullToShardShape",      "SPMDShardToFullShape"};
-
-bool is_identity(std::string_view target) { return std::find(std::begin(kIdentity), std::end(kIdentity), target) != std::end(kIdentity); }
-
-}  // namespace
-
-std::string unknown_target(const ir::Module& module, const ir::Instr& instr) {
-  const std::string target = ir::attr_string(module, instr, "custom_call_target");
-  if (is_identity(target)) return "";
-  if (ir::is_gemm_call(module, instr)) {
-    const auto config = ir::gemm_config(module, instr);
-    if (!config.ok()) return config.error().message;
-    return config->epilogue == "DEFAULT" || config->epilogue.empty()
-               ? ""
-               : fmt::format("custom-call {} with epilogue {}", target, config->epilogue);
+/// ((operands…), results…, contexts…).
+Batch async_start(const Call& call) {
+  int leaf = call.leaf;
+  for (const ir::InstrId operand : call.instr.operands) {
+    const int count = call.in.leaf_count(call.module().shape(call.module().instr(call.frame.comp, operand)));
+    if (leaf < count) return call.in.eval(call.frame, operand, leaf, call.at);
+    leaf -= count;
   }
-  return fmt::format("custom-call {}", target);
+  if (call.instr.calls.empty()) return call.fail("lacks its computation");
+  const ir::Computation& body = call.module().comp(call.instr.calls[0]);
+  const int results = call.in.leaf_count(call.module().shape(call.module().instr(call.instr.calls[0], body.root)));
+  if (leaf >= results) return share(zeros(call.shape.type, call.count()));
+  return called({call.in, call.frame, call.id, call.instr, call.shape, leaf, call.at});
 }
 
-Batch custom_call(const Call& call) {
-  const std::string unknown = unknown_target(call.module(), call.instr);
-  if (!unknown.empty()) return call.fail("is not supported: " + unknown);
-  return ir::is_gemm_call(call.module(), call.instr) ? dot(call) : forward(call);
+Batch async_done(const Call& call) {
+  if (call.instr.operands.empty()) return call.fail("lacks an operand");
+  const ir::Shape& start = call.module().shape(call.module().instr(call.frame.comp, call.instr.operands[0]));
+  const int first = start.is_tuple() && start.elements.size() > 1 ? call.in.leaf_count(start.elements[0]) : 0;
+  return call.in.eval(call.frame, call.instr.operands[0], first + call.leaf, call.at);
 }
 
 Batch collective(const Call& call) {

@@ -53,26 +53,31 @@ void integer_to_real(const Values& x, Values& out) {
 
 }  // namespace
 
+Values converted(Values x, ir::Type type) {
+  if (x.type == type) return x;
+  Values out = zeros(type, size(x));
+  const Kind from = kind_of(x), to = kind_of(out);
+  if (from == Kind::integer && to == Kind::integer) {
+    for (size_t i = 0; i < out.integer.size(); ++i) out.integer[i] = wrap(out.type, x.integer[i]);
+  } else if (to == Kind::integer) {
+    real_to_integer(x, out);
+  } else if (from == Kind::integer) {
+    integer_to_real(x, out);
+    if (x.type == ir::Type::pred) return out;  // its doubts are bounds now
+  } else {
+    out.re = x.re;
+    out.bound = x.bound;
+    if (from == Kind::complex && to == Kind::complex) out.im = x.im;
+  }
+  spread_unsure(out, x);
+  return out;
+}
+
 Batch convert(const Call& call) {
   const Batch x = call.operand(0);
   if (x->type == call.shape.type) return x;
-  Values out = zeros(call.shape.type, call.count());
-  if (size(*x) != size(out)) return call.fail("has operands of different sizes");
-  const Kind from = kind_of(*x), to = kind_of(out);
-  if (from == Kind::integer && to == Kind::integer) {
-    for (size_t i = 0; i < out.integer.size(); ++i) out.integer[i] = wrap(out.type, x->integer[i]);
-  } else if (to == Kind::integer) {
-    real_to_integer(*x, out);
-  } else if (from == Kind::integer) {
-    integer_to_real(*x, out);
-    if (x->type == ir::Type::pred) return share(std::move(out));  // its doubts are bounds now
-  } else {
-    out.re = x->re;
-    out.bound = x->bound;
-    if (from == Kind::complex && to == Kind::complex) out.im = x->im;
-  }
-  spread_unsure(out, *x);
-  return share(std::move(out));
+  if (size(*x) != call.count()) return call.fail("has operands of different sizes");
+  return share(converted(*x, call.shape.type));
 }
 
 namespace {

@@ -110,7 +110,7 @@ struct Evaluator::Impl {
   std::string lacks(ir::InstrRef at) const {
     const ir::Instr& instr = module.instr(at.comp, at.instr);
     if (find_row(instr.op) == nullptr) return std::string(ir::text(instr.op));
-    return instr.op == ir::Op::custom_call ? unknown_target(module, instr) : "";
+    return instr.op == ir::Op::custom_call ? unknown_target(module, at) : "";
   }
 };
 

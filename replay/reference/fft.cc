@@ -83,9 +83,11 @@ std::vector<Values> fft(const Call& call) {
   const Indices lengths = ir::attr_dims(call.module(), call.instr, "fft_length");
   const ir::Shape& shape = call.operand_shape(0);
   if (lengths.empty() || lengths.size() > shape.dims.size() ||
-      std::any_of(lengths.begin(), lengths.end(), [](int64_t n) { return n < 1; })) {
+      std::any_of(lengths.begin(), lengths.end(), [](int64_t n) { return n < 0; })) {
     return call.fail("has lengths that do not fit its operand"), std::vector<Values>();
   }
+  if (std::find(lengths.begin(), lengths.end(), 0) != lengths.end())  // a sum of nothing
+    return {zeros(call.shape.type, static_cast<size_t>(ir::elements(call.shape)))};
   const Batch x = call.whole(0);
   if (kind_of(*x) == Kind::integer) return call.fail("takes floats"), std::vector<Values>();
   Field field{shape.dims, {}};

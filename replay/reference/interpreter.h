@@ -73,6 +73,9 @@ class Interpreter {
   Batch remembered(const OpRow& row, const Call& call);
   Leaves whole_leaves(const OpRow& row, Frame& frame, ir::InstrId id);
   Leaves evaluated_leaves(Frame& frame, ir::InstrId id);
+  /// Scalars and ops on lanes only, also in what it calls.
+  bool fits_lanes(ir::CompId comp);
+  std::vector<Values> run_each(ir::CompId comp, const std::vector<Batch>& arguments);
   bool asked_too_often(Frame& frame, ir::InstrId id, const ir::Shape& shape, int leaf, size_t count) const;
   ArrayPtr pack(Values&& values, const ir::Shape& shape) const;
 
@@ -83,6 +86,7 @@ class Interpreter {
   int depth_ = 0;
   Scope* scope_ = nullptr;
   std::unordered_map<ir::CompId, std::vector<int>> uses_;
+  std::unordered_map<ir::CompId, bool> fits_lanes_;
   std::unordered_map<uint32_t, std::vector<int>> offsets_;
 };
 

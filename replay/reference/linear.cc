@@ -24,6 +24,20 @@ void stable_bound(const Call& call, Values& values, size_t n) {
   for (size_t i = 0; i < values.re.size(); ++i) set_bound(values, i, 64 * static_cast<double>(n) * unit(values.type) * largest);
 }
 
+/// One matrix by columns of its triangle; false where it is not positive definite.
+template <typename Cell>
+bool factored(const Values& a, Values& out, size_t n, const Cell& cell) {
+  for (size_t row = 0; row < n; ++row) {
+    for (size_t column = 0; column <= row; ++column) {
+      Complex sum = at(a, cell(row, column));
+      for (size_t k = 0; k < column; ++k) sum -= at(out, cell(row, k)) * std::conj(at(out, cell(column, k)));
+      if (row == column && !(sum.real() > 0)) return false;
+      set(out, cell(row, column), row == column ? Complex(std::sqrt(sum.real())) : sum / at(out, cell(column, column)));
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Values> cholesky(const Call& call) {
@@ -37,12 +51,8 @@ std::vector<Values> cholesky(const Call& call) {
   Values out = zeros(a->type, size(*a));
   for (size_t base = 0; n > 0 && base < size(*a); base += n * n) {
     const auto cell = [&](size_t row, size_t column) { return base + (lower ? row * n + column : column * n + row); };
-    for (size_t row = 0; row < n; ++row) {
-      for (size_t column = 0; column <= row; ++column) {
-        Complex sum = at(*a, cell(row, column));
-        for (size_t k = 0; k < column; ++k) sum -= at(out, cell(row, k)) * std::conj(at(out, cell(column, k)));
-        set(out, cell(row, column), row == column ? Complex(std::sqrt(sum.real())) : sum / at(out, cell(column, column)));
-      }
+    if (!factored(*a, out, n, cell)) {  // as LAPACK reports it and XLA passes it on: the whole matrix
+      for (size_t i = 0; i < n * n; ++i) set(out, base + i, {NAN, out.im.empty() ? 0 : NAN});
     }
   }
   stable_bound(call, out, n);

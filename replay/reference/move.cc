@@ -73,6 +73,18 @@ Batch dimension_size(const Call& call) {
   return share(std::move(out));
 }
 
+Batch set_dimension_size(const Call& call) {
+  const Indices dims = ir::attr_dims(call.module(), call.instr, "dimensions");
+  const ir::Shape& shape = call.operand_shape(0);
+  if (dims.size() != 1 || dims[0] < 0 || dims[0] >= shape.rank()) return call.fail("names no dimension of its operand");
+  const Values size = call.scalar(1);
+  const int64_t bound = shape.dims[static_cast<size_t>(dims[0])];
+  if (size.integer.empty() || size.integer[0] != bound)
+    return call.fail(
+        fmt::format("makes dimension {} smaller than its bound of {}: ops on a part of their arrays are not supported", dims[0], bound));
+  return call.operand(0);
+}
+
 namespace {
 
 /// Sizes of the dimensions in memory order, slowest first, and their strides in the logical order.

@@ -17,6 +17,7 @@ Batch make_complex(const Call& call);
 Batch reduce_precision(const Call& call);
 // convert.cc
 Batch convert(const Call& call);
+Values converted(Values x, ir::Type type);  ///< as convert does; floats are rounded by the caller
 Batch bitcast_convert(const Call& call);
 Batch stochastic_convert(const Call& call);
 
@@ -38,6 +39,7 @@ Batch pad(const Call& call);
 Batch concatenate(const Call& call);
 Batch zero(const Call& call);  ///< replica-id, partition-id
 Batch dimension_size(const Call& call);
+Batch set_dimension_size(const Call& call);
 // index.cc
 Batch dynamic_slice(const Call& call);
 Batch dynamic_update_slice(const Call& call);
@@ -57,15 +59,20 @@ Batch get_tuple_element(const Call& call);
 Batch forward(const Call& call);  ///< all leaves of operand 0
 Batch called(const Call& call);   ///< fusion, call
 Batch map(const Call& call);
-Batch custom_call(const Call& call);
-Batch collective(const Call& call);  ///< one device: what the others hold is what this one holds
+Batch async_start(const Call& call);
+Batch async_done(const Call& call);   ///< element 1 of its start
+Batch custom_call(const Call& call);  // custom_calls.cc
+Batch collective(const Call& call);   ///< one device: what the others hold is what this one holds
 std::vector<Values> while_loop(const Call& call);
 std::vector<Values> conditional(const Call& call);
 /// "" if the target of a custom call is known.
-std::string unknown_target(const ir::Module& module, const ir::Instr& instr);
+std::string unknown_target(const ir::Module& module, ir::InstrRef at);
 // sort.cc, linear.cc, fft.cc, norm.cc, random.cc
 std::vector<Values> sort(const Call& call);
 std::vector<Values> topk(const Call& call);
+enum class Order : uint8_t { ascending, descending };
+/// The first k of each line of operand 0 in an order, and their places, s32.
+std::vector<Values> largest(const Call& call, int64_t k, Order order);
 std::vector<Values> cholesky(const Call& call);
 std::vector<Values> triangular_solve(const Call& call);
 std::vector<Values> fft(const Call& call);
@@ -73,5 +80,14 @@ std::vector<Values> batch_norm_training(const Call& call);
 std::vector<Values> batch_norm_inference(const Call& call);
 std::vector<Values> batch_norm_grad(const Call& call);
 std::vector<Values> rng_bit_generator(const Call& call);
+Batch rng(const Call& call);
+Batch rng_state(const Call& call);
+// contract_ragged.cc
+Batch ragged_dot(const Call& call);
+Batch scaled_dot(const Call& call);
+// convolution_calls.cc: cuDNN's custom calls
+std::vector<Values> cudnn_forward(const Call& call);
+std::vector<Values> cudnn_backward_input(const Call& call);
+std::vector<Values> cudnn_backward_filter(const Call& call);
 
 }  // namespace replay::reference

@@ -84,6 +84,85 @@ Batch reduce(const Call& call) {
   return share(std::move(made));
 }
 
+namespace {
+
+/// Shape of one step of a scan: `shape` without dimension `along`.
+ir::Shape step_shape(const ir::Shape& shape, size_t along) {
+  std::vector<int64_t> dims = shape.dims;
+  if (along < dims.size()) dims.erase(dims.begin() + static_cast<ptrdiff_t>(along));
+  return ir::array_shape(shape.type, std::move(dims));
+}
+
+/// Places of step `step` in an array, in the order of step_shape.
+Indices places_of(const ir::Shape& shape, size_t along, int64_t step) {
+  const ir::Shape part = step_shape(shape, along);
+  const Indices strides = row_major(shape.dims);
+  Indices steps = strides, list(static_cast<size_t>(ir::elements(part)));
+  steps.erase(steps.begin() + static_cast<ptrdiff_t>(along));
+  for (size_t i = 0; i < list.size(); ++i) list[i] = static_cast<int64_t>(i);
+  return affine(part.dims, steps, step * strides[along], list);
+}
+
+ArrayPtr array_of(const ir::Shape& shape, Values&& values) {
+  auto array = std::make_shared<Array>();
+  array->shape = shape;
+  array->values = share(std::move(values));
+  return array;
+}
+
+/// Whether the computation is applied to whole steps of the arrays: its parameters have the shapes of those, not of scalars.
+bool takes_arrays(const Call& call) {
+  const ir::Computation& comp = call.module().comp(call.instr.calls[0]);
+  for (size_t k = 0; k < comp.parameters.size() && k < call.instr.operands.size(); ++k) {
+    const ir::Shape& parameter = call.module().shape(comp.instrs[static_cast<size_t>(comp.parameters[k])]);
+    if (parameter.rank() > 0 && parameter.dims != std::vector<int64_t>{1}) return true;
+  }
+  return false;
+}
+
+/// (xs…, carries…) → (ys…, carries…), one step after another, each on arrays.
+std::vector<Values> scan_arrays(const Call& call, size_t along, size_t inputs, bool backwards) {
+  const ir::Shape& result = call.module().shape(call.instr);
+  const size_t carries = call.instr.operands.size() - inputs, leaves = static_cast<size_t>(call.in.leaf_count(result));
+  const int64_t steps = call.operand_shape(0).dims[along];
+  const auto has_steps = [&](const ir::Shape& shape) { return along < shape.dims.size() && shape.dims[along] == steps; };
+  bool fits = leaves >= carries;
+  for (size_t k = 0; k < inputs; ++k) fits = fits && has_steps(call.operand_shape(k));
+  for (size_t k = 0; fits && k < leaves - carries; ++k) fits = has_steps(call.in.leaf_shape(result, static_cast<int>(k)));
+  if (!fits) return call.fail("has arrays of different numbers of steps"), std::vector<Values>();
+  std::vector<Values> made;
+  for (size_t k = 0; k < leaves; ++k) {
+    const ir::Shape& of = call.in.leaf_shape(result, static_cast<int>(k));
+    made.push_back(zeros(of.type, static_cast<size_t>(ir::elements(of))));
+  }
+  for (size_t k = 0; k < carries; ++k) made[leaves - carries + k] = *call.whole(inputs + k);
+  for (int64_t i = 0; i < steps && !call.in.failed(); ++i) {
+    const int64_t step = backwards ? steps - 1 - i : i;
+    std::vector<Leaves> arguments;
+    for (size_t k = 0; k < inputs; ++k) {
+      const ir::Shape& shape = call.operand_shape(k);
+      arguments.push_back({array_of(step_shape(shape, along), take(*call.whole(k), places_of(shape, along, step)))});
+    }
+    for (size_t k = 0; k < carries; ++k)
+      arguments.push_back({array_of(call.operand_shape(inputs + k), Values(made[leaves - carries + k]))});
+    const Leaves out = call.in.run(call.instr.calls[0], arguments, call.frame.round);
+    if (out.size() != leaves) return call.fail("has a computation that returns another number of values"), std::vector<Values>();
+    for (size_t k = 0; k < leaves; ++k) {
+      Indices all(static_cast<size_t>(ir::elements(out[k]->shape)));
+      for (size_t j = 0; j < all.size(); ++j) all[j] = static_cast<int64_t>(j);
+      Values values = load(call.in, *out[k], all);
+      if (k >= leaves - carries) {
+        made[k] = std::move(values);
+      } else {
+        put(made[k], places_of(call.in.leaf_shape(result, static_cast<int>(k)), along, step), values);
+      }
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
 std::vector<Values> scan(const Call& call) {
   const Indices dims = ir::attr_dims(call.module(), call.instr, "dimensions");
   const auto carries = static_cast<size_t>(std::max<int64_t>(0, ir::attr_int(call.module(), call.instr, "num_carries").value_or(1)));
@@ -94,6 +173,7 @@ std::vector<Values> scan(const Call& call) {
   const ir::Shape& from = call.operand_shape(0);
   if (dims[0] < 0 || dims[0] >= from.rank()) return call.fail("names no dimension of its operand"), std::vector<Values>();
   const auto along = static_cast<size_t>(dims[0]);
+  if (takes_arrays(call)) return scan_arrays(call, along, inputs, backwards);
   const Indices strides = row_major(from.dims);
   Indices lane_dims = from.dims;
   lane_dims.erase(lane_dims.begin() + static_cast<ptrdiff_t>(along));

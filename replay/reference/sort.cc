@@ -1,6 +1,8 @@
 // Sort (stable, whatever comparator) and top-k.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "replay/reference/ops.h"
 
@@ -85,6 +87,50 @@ class MergeSort {
   }
 };
 
+/// A comparator that is one comparison of the two values of one operand: by which, and which way.
+struct SimpleOrder {
+  size_t operand = 0;
+  bool descending = false;
+};
+std::optional<SimpleOrder> simple_order(const Call& call) {
+  const ir::Module& module = call.module();
+  const ir::CompId id = call.instr.calls[0];
+  const ir::Computation& comp = module.comp(id);
+  const ir::Instr& root = comp.instrs[static_cast<size_t>(comp.root)];
+  if (root.op != ir::Op::compare || root.operands.size() != 2) return std::nullopt;
+  const ir::Instr &left = module.instr(id, root.operands[0]), &right = module.instr(id, root.operands[1]);
+  const auto compare = ir::attr_compare(module, root);
+  if (left.op != ir::Op::parameter || right.op != ir::Op::parameter || !compare.ok()) return std::nullopt;
+  const bool less = compare->direction == ir::Direction::LT, greater = compare->direction == ir::Direction::GT;
+  const int64_t low = std::min(left.number, right.number);
+  if ((!less && !greater) || low < 0 || low % 2 != 0 || std::max(left.number, right.number) != low + 1) return std::nullopt;
+  return SimpleOrder{static_cast<size_t>(low / 2), greater != (left.number > right.number)};
+}
+
+/// Keys that `<` orders as the comparator does: exact, no NaN, and no two zeros of different sign (a total order tells those apart).
+bool orderly(const Values& keys) {
+  if (!keys.bound.empty() || !keys.unsure.empty() || kind_of(keys) == Kind::complex) return false;
+  return std::none_of(keys.re.begin(), keys.re.end(), [](double v) { return std::isnan(v) || (v == 0 && std::signbit(v)); });
+}
+
+/// Positions, line by line, in stable order of the keys at `places`.
+Indices ordered(const Lines& lines, const Indices& places, const Values& keys, bool descending) {
+  Indices order(places.size());
+  std::iota(order.begin(), order.end(), 0);
+  const bool is_unsigned = ir::info(keys.type).kind == ir::TypeInfo::Kind::unsigned_;
+  const auto less = [&](int64_t a, int64_t b) {
+    const auto i = static_cast<size_t>(places[static_cast<size_t>(a)]), j = static_cast<size_t>(places[static_cast<size_t>(b)]);
+    if (!keys.re.empty()) return keys.re[i] < keys.re[j];
+    if (is_unsigned) return static_cast<uint64_t>(keys.integer[i]) < static_cast<uint64_t>(keys.integer[j]);
+    return keys.integer[i] < keys.integer[j];
+  };
+  for (size_t line = 0; line < lines.bases.size(); ++line) {
+    const auto begin = order.begin() + static_cast<ptrdiff_t>(line) * lines.length, end = begin + lines.length;
+    std::stable_sort(begin, end, [&](int64_t a, int64_t b) { return descending ? less(b, a) : less(a, b); });
+  }
+  return order;
+}
+
 /// Sorted places of the elements of `lines`, as positions line by line.
 Indices sorted_places(const Lines& lines, const Indices& order) {
   Indices places(order.size());
@@ -133,7 +179,10 @@ std::vector<Values> sort(const Call& call) {
     }
     return answers;
   };
-  const Indices order = MergeSort::order(lines.bases.size(), static_cast<size_t>(lines.length), ask);
+  const auto simple = simple_order(call);
+  const bool quick = simple && simple->operand < arrays.size() && orderly(*arrays[simple->operand]);
+  const Indices order = quick ? ordered(lines, places, *arrays[simple->operand], simple->descending)
+                              : MergeSort::order(lines.bases.size(), static_cast<size_t>(lines.length), ask);
   const Indices from = sorted_places(lines, order);
   std::vector<Values> out;
   for (const Batch& array : arrays) {
@@ -145,35 +194,41 @@ std::vector<Values> sort(const Call& call) {
   return out;
 }
 
-std::vector<Values> topk(const Call& call) {
+std::vector<Values> largest(const Call& call, int64_t k, Order order) {
   const ir::Shape& shape = call.operand_shape(0);
-  const int64_t k = ir::attr_int(call.module(), call.instr, "k").value_or(0);
-  const auto largest = ir::attr_text(call.module(), call.instr, "largest");
   if (shape.rank() == 0 || k < 0 || k > shape.dims.back()) return call.fail("has a k that its operand lacks"), std::vector<Values>();
   const Batch x = call.whole(0);
-  const bool up = largest && *largest == "false";
   const auto length = static_cast<size_t>(shape.dims.back()), lines = length == 0 ? 0 : size(*x) / length;
-  const auto key = [&](size_t i) {
-    return kind_of(*x) == Kind::integer ? static_cast<double>(x->integer[i]) : std::isnan(x->re[i]) ? INFINITY : x->re[i];
+  const bool is_unsigned = ir::info(shape.type).kind == ir::TypeInfo::Kind::unsigned_;
+  const auto less = [&](int64_t a, int64_t b) {
+    const auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
+    if (kind_of(*x) != Kind::integer) return (std::isnan(x->re[j]) && !std::isnan(x->re[i])) || x->re[i] < x->re[j];  // NaN is largest
+    if (is_unsigned) return static_cast<uint64_t>(x->integer[i]) < static_cast<uint64_t>(x->integer[j]);
+    return x->integer[i] < x->integer[j];
   };
   Indices picked;
-  Values indices = zeros(ir::Type::s32, 0);
+  Values places = zeros(ir::Type::s32, 0);
   for (size_t line = 0; line < lines; ++line) {
-    Indices order(length);
-    std::iota(order.begin(), order.end(), static_cast<int64_t>(line * length));
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return up ? key(static_cast<size_t>(a)) < key(static_cast<size_t>(b)) : key(static_cast<size_t>(a)) > key(static_cast<size_t>(b));
-    });
+    Indices places_of_line(length);
+    std::iota(places_of_line.begin(), places_of_line.end(), static_cast<int64_t>(line * length));
+    std::stable_sort(places_of_line.begin(), places_of_line.end(),
+                     [&](int64_t a, int64_t b) { return order == Order::ascending ? less(a, b) : less(b, a); });
     for (int64_t i = 0; i < k; ++i) {
-      picked.push_back(order[static_cast<size_t>(i)]);
-      indices.integer.push_back(order[static_cast<size_t>(i)] - static_cast<int64_t>(line * length));
+      picked.push_back(places_of_line[static_cast<size_t>(i)]);
+      places.integer.push_back(places_of_line[static_cast<size_t>(i)] - static_cast<int64_t>(line * length));
     }
   }
   std::vector<Values> out;
   out.push_back(take(*x, picked));
-  if (!out[0].bound.empty()) indices.unsure.assign(size(indices), 1);
-  out.push_back(std::move(indices));
+  if (!out[0].bound.empty()) places.unsure.assign(size(places), 1);
+  out.push_back(std::move(places));
   return out;
+}
+
+std::vector<Values> topk(const Call& call) {
+  const auto wanted = ir::attr_text(call.module(), call.instr, "largest");
+  const int64_t k = ir::attr_int(call.module(), call.instr, "k").value_or(0);
+  return largest(call, k, wanted && *wanted == "false" ? Order::ascending : Order::descending);
 }
 
 }  // namespace replay::reference

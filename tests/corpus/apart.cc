@@ -9,11 +9,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <vector>
 
 namespace corpus {
 namespace {
+
+constexpr double kWallPerProcessor = 10;  ///< a child that sleeps is stopped after so many times its processor time
 
 using Clock = std::chrono::steady_clock;
 
@@ -37,6 +40,9 @@ void silence() {
   silence();
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  const auto seconds = static_cast<rlim_t>(std::ceil(limits.seconds));
+  const rlimit time{seconds, seconds + 1};
+  setrlimit(RLIMIT_CPU, &time);
   if (limits.memory_bytes > 0) {
     const rlimit memory{static_cast<rlim_t>(limits.memory_bytes), static_cast<rlim_t>(limits.memory_bytes)};
     setrlimit(RLIMIT_AS, &memory);
@@ -71,20 +77,22 @@ void reap(Child& child) {
   int status = 0;
   waitpid(child.pid, &status, 0);
   if (WIFSIGNALED(status)) child.ended.signal = WTERMSIG(status);
+  if (child.ended.signal == SIGXCPU) child.ended.timed_out = true;
   child.ended.seconds = seconds_since(child.begin);
 }
 
 void wait_for_any(std::vector<Child>& children, const Limits& limits, const std::function<void(size_t, const Ended&)>& done) {
   std::vector<pollfd> ends;
-  double least = limits.seconds;
+  const double wall = limits.seconds * kWallPerProcessor;
+  double least = wall;
   for (const Child& child : children) {
     ends.push_back({child.read_end, POLLIN, 0});
-    least = std::min(least, limits.seconds - seconds_since(child.begin));
+    least = std::min(least, wall - seconds_since(child.begin));
   }
   poll(ends.data(), ends.size(), static_cast<int>(std::max(0.0, least) * 1000) + 1);
   for (size_t i = children.size(); i-- > 0;) {
     Child& child = children[i];
-    const bool late = !child.ended.timed_out && seconds_since(child.begin) > limits.seconds;
+    const bool late = !child.ended.timed_out && seconds_since(child.begin) > wall;
     if (late) {
       child.ended.timed_out = true;
       kill(child.pid, SIGKILL);

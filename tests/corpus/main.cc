@@ -167,7 +167,7 @@ int add_options(CLI::App& app, Options& options, int argc, char** argv) {
   app.add_option("--list", options.list, "only the files named in this file; or the failed ones of an earlier run's --rows");
   app.add_option("--every", options.every, "every N-th record of those")->check(CLI::PositiveNumber);
   app.add_option("--jobs", options.jobs, "processes at once")->check(CLI::PositiveNumber);
-  app.add_option("--seconds", options.limits.seconds, "wall time of one record on one device");
+  app.add_option("--seconds", options.limits.seconds, "processor time of one record on one device");
   app.add_option("--memory", options.memory_gb, "address space of a process in GB; 0: no limit");
   app.add_option("--rows", options.rows, "write the rows here as JSON lines");
   app.add_option("--records", options.records, "records to check");

@@ -172,5 +172,50 @@ ENTRY main (i: s32[4], t: f32[10,3], v: f32[8], w: f32[3,12], m: s32[16]) -> (f3
   EXPECT_EQ(chosen(4).recipe.text, R"({"integers":[0,1]})");
 }
 
+constexpr const char* kBranches = R"(HloModule m
+a { x = s32[4]{0} parameter(0)
+  c = f32[10]{0} constant({...})
+  ROOT g = f32[4]{0} gather(c, x), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1} }
+b { ROOT y = f32[4]{0} parameter(0) }
+ENTRY main { p = pred[] parameter(0)
+  table.1 = s32[4]{0} parameter(1)
+  pair = (f32[4]{0}, f32[]) parameter(2)
+  z = f32[4]{0} get-tuple-element(pair), index=0
+  ROOT r = f32[4]{0} conditional(p, table.1, z), %s }
+)";
+
+ir::Module branches(const char* attributes) {
+  std::string text = kBranches;
+  text.replace(text.find("%s"), 2, attributes);
+  auto module = importers::hlo::parse(text, "test");
+  EXPECT_TRUE(module.ok()) << module.error().message;
+  return *std::move(module);
+}
+
+TEST(Inputs, BranchesAreFoundHoweverTheirAttributesAreOrdered) {
+  for (const char* attributes : {"true_computation=a, false_computation=b", "false_computation=b, true_computation=a"}) {
+    const ir::Module module = branches(attributes);
+    const InputOptions options;
+    const Chooser chooser(module, options);
+    const ir::Shape& shape = module.shape(module.instr(module.entry, module.comp(module.entry).parameters[1]));
+    EXPECT_EQ(chooser.parameter(1, ir::leaves(shape)[0]).recipe.text, R"({"integers":[0,9]})") << attributes;
+  }
+}
+
+TEST(Inputs, NamesThatNameNothingAreRefusedWithTheNearest) {
+  const ir::Module module = branches("true_computation=a, false_computation=b");
+  const auto message = [&](const char* recipes) {
+    const base::Status status = check_recipe_names(module, *parse_recipes(recipes, "r.json"));
+    return status.ok() ? std::string() : status.error().message;
+  };
+  EXPECT_EQ(message(R"({"params":{"0":{},"table.1":{},"2.1":{}},"constants":{"c":{}}})"), "");
+  EXPECT_EQ(message(R"({"params":{"tabel.1":{}}})"), "--inputs: 'tabel.1' names no parameter of the program; did you mean 'table.1'?");
+  EXPECT_EQ(message(R"({"params":{"weights":{}}})"),
+            "--inputs: 'weights' names no parameter of the program; use a parameter's number (0; 0.1 for a leaf of a tuple) or its name");
+  EXPECT_NE(message(R"({"params":{"2":{}}})"), "");  // a tuple has no values of its own
+  EXPECT_EQ(message(R"({"constants":{"weights":{}}})"),
+            "--inputs: 'weights' names no elided constant of the program; name a constant that the dump elides, constant({...})");
+}
+
 }  // namespace
 }  // namespace replay

@@ -1,0 +1,123 @@
+// Custom calls whose meaning is known, by target. What stands in no table is skipped, with its name.
+#include "replay/custom_calls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include "replay/reference/contract.h"
+#include "src/base/text.h"
+
+namespace replay::reference {
+namespace {
+
+using Unary = double (*)(double);
+
+/// Functions of one real number.
+Batch apply(const Call& call, Unary function) {
+  Values out = converted(*call.operand(0), ir::Type::f64);
+  if (kind_of(call.operand_shape(0).type) != Kind::real) return call.fail("takes floats");
+  for (size_t i = 0; i < out.re.size(); ++i) {
+    const double x = out.re[i];
+    out.re[i] = function(x);
+    if (call.in.bounds()) set_bound(out, i, bound_at(out, i) + 16 * unit(call.shape.type) * std::max(1.0, std::fabs(out.re[i])));
+  }
+  return share(converted(std::move(out), call.shape.type));
+}
+
+template <Unary function>
+Batch unary_call(const Call& call) {
+  return apply(call, function);
+}
+
+/// nextafter in the type itself.
+Batch next_after(const Call& call) {
+  const Batch from = call.operand(0), towards = call.operand(1);
+  if (from->type != ir::Type::f32 && from->type != ir::Type::f64) return call.fail("takes f32 or f64");
+  Values out = *from;
+  for (size_t i = 0; i < out.re.size(); ++i) {
+    const double x = from->re[i], y = towards->re[i];
+    out.re[i] = out.type == ir::Type::f64 ? std::nextafter(x, y)
+                                          : static_cast<double>(std::nextafter(static_cast<float>(x), static_cast<float>(y)));
+  }
+  return share(std::move(out));
+}
+
+/// k is the last dimension of the values.
+std::vector<Values> topk_call(const Call& call) {
+  const ir::Shape& values = call.in.leaf_shape(call.module().shape(call.instr), 0);
+  if (values.dims.empty()) return call.fail("has no dimension to look through"), std::vector<Values>();
+  return largest(call, values.dims.back(), Order::descending);
+}
+
+Batch nothing(const Call& call) { return share(zeros(call.shape.type, call.count())); }
+
+Batch gemm(const Call& call) { return dot(call); }
+
+struct Target {
+  std::string_view name;
+  EvalFn eval = nullptr;
+  WholeFn whole = nullptr;
+};
+constexpr Target kTargets[] = {
+    {"AllocateBuffer", nothing},
+    {"AwsNeuronGelu", unary_call<[](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }>},
+    {"AwsNeuronSilu", unary_call<[](double x) { return x / (1 + std::exp(-x)); }>},
+    {"TopK", nullptr, topk_call},
+    {"__cublas$gemm", gemm},
+    {"__cublas$lt$matmul", gemm},
+    {"__cudnn$convBackwardFilter", nullptr, cudnn_backward_filter},
+    {"__cudnn$convBackwardInput", nullptr, cudnn_backward_input},
+    {"__cudnn$convBiasActivationForward", nullptr, cudnn_forward},
+    {"__cudnn$convForward", nullptr, cudnn_forward},
+    {"__gpu$TopK", nullptr, topk_call},
+    {"xla_builder.math.Acos", unary_call<[](double x) { return std::acos(x); }>},
+    {"xla_builder.math.Acosh", unary_call<[](double x) { return std::acosh(x); }>},
+    {"xla_builder.math.Asin", unary_call<[](double x) { return std::asin(x); }>},
+    {"xla_builder.math.Asinh", unary_call<[](double x) { return std::asinh(x); }>},
+    {"xla_builder.math.Atan", unary_call<[](double x) { return std::atan(x); }>},
+    {"xla_builder.math.Atanh", unary_call<[](double x) { return std::atanh(x); }>},
+    {"xla_builder.math.Cosh", unary_call<[](double x) { return std::cosh(x); }>},
+    {"xla_builder.math.NextAfter", next_after},
+    {"xla_builder.math.Sinh", unary_call<[](double x) { return std::sinh(x); }>},
+};
+
+const Target* find_target(const std::string& name) {
+  const auto it = std::ranges::lower_bound(kTargets, name, {}, &Target::name);
+  return it != std::end(kTargets) && it->name == name ? it : nullptr;
+}
+static_assert(std::ranges::is_sorted(kTargets, {}, &Target::name));
+
+/// All leaves are made at the first request and kept in the frame.
+Batch from_whole(const Call& call, WholeFn whole) {
+  std::shared_ptr<void>& note = call.frame.notes[call.id];
+  if (note == nullptr) note = std::make_shared<std::vector<Values>>(whole(call));
+  const auto& leaves = *static_cast<const std::vector<Values>*>(note.get());
+  if (call.in.failed() || static_cast<size_t>(call.leaf) >= leaves.size()) return share(zeros(call.shape.type, call.count()));
+  return share(take(leaves[static_cast<size_t>(call.leaf)], *call.at));
+}
+
+}  // namespace
+
+std::string unknown_target(const ir::Module& module, ir::InstrRef at) {
+  const ir::Instr& instr = module.instr(at.comp, at.instr);
+  if (is_annotation(module, at.comp, instr)) return "";
+  const std::string target = ir::attr_string(module, instr, "custom_call_target");
+  if (find_target(target) == nullptr) return fmt::format("custom-call {}", base::escaped(target));
+  if (!ir::is_gemm_call(module, instr)) return "";
+  const auto config = ir::gemm_config(module, instr);
+  if (!config.ok()) return config.error().message;
+  const bool plain = config->epilogue == "DEFAULT" || config->epilogue.empty();
+  return plain ? "" : fmt::format("custom-call {} with epilogue {}", target, base::escaped(config->epilogue));
+}
+
+Batch custom_call(const Call& call) {
+  const std::string unknown = unknown_target(call.module(), {call.frame.comp, call.id});
+  if (!unknown.empty()) return call.fail("is not supported: " + unknown);
+  const Target* target = find_target(ir::attr_string(call.module(), call.instr, "custom_call_target"));
+  if (target == nullptr) return forward(call);
+  return target->whole != nullptr ? from_whole(call, target->whole) : target->eval(call);
+}
+
+}  // namespace replay::reference

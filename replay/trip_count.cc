@@ -1,0 +1,178 @@
+// The counter of a loop. Values are followed to where they come from: a constant, or an element of the loop's state.
+#include "replay/trip_count.h"
+
+#include <charconv>
+#include <utility>
+
+#include "replay/element.h"
+#include "src/ir/attr.h"
+
+namespace replay {
+namespace {
+
+constexpr int kMostHops = 64;  ///< instructions followed for one value; files edited by hand may have circles
+
+/// Element `index` of the state (−1: the state is no tuple), or a constant.
+struct Source {
+  enum class Kind : uint8_t { state, constant } kind = Kind::constant;
+  int64_t index = -1, value = 0;
+};
+
+bool passes_on(ir::Op op) { return op == ir::Op::copy || op == ir::Op::bitcast || op == ir::Op::reshape || op == ir::Op::opt_barrier; }
+
+std::optional<int64_t> constant_of(const ir::Module& module, const ir::Instr& instr) {
+  const ir::Shape& shape = module.shape(instr);
+  const ir::Literal& literal = module.literal(instr);
+  const bool scalar = ir::is_integer(shape.type) && ir::elements(shape) == 1;
+  if (!scalar || literal.elided || literal.data.size() < static_cast<size_t>(ir::bytes(shape.type))) return std::nullopt;
+  return load_integer(shape.type, literal.data.data(), 0);
+}
+
+/// Where a scalar of a body or condition comes from.
+std::optional<Source> source_of(const ir::Module& module, ir::CompId comp, ir::InstrId id) {
+  for (int hop = 0; hop < kMostHops; ++hop) {
+    const ir::Instr& instr = module.instr(comp, id);
+    if (instr.op == ir::Op::parameter) return Source{Source::Kind::state, -1, 0};
+    if (instr.op == ir::Op::constant) {
+      const auto value = constant_of(module, instr);
+      return value ? std::optional(Source{Source::Kind::constant, -1, *value}) : std::nullopt;
+    }
+    if (instr.op == ir::Op::get_tuple_element) {
+      const bool of_state = module.instr(comp, instr.operands.at(0)).op == ir::Op::parameter;
+      return of_state ? std::optional(Source{Source::Kind::state, ir::attr_int(module, instr, "index").value_or(0), 0}) : std::nullopt;
+    }
+    if (!passes_on(instr.op) || instr.operands.empty()) return std::nullopt;
+    id = instr.operands[0];
+  }
+  return std::nullopt;
+}
+
+/// Element `index` of a tuple (or the value itself) as it is made in `comp`: the instruction, −1 if it is not made by a tuple there.
+ir::InstrId element_of(const ir::Module& module, ir::CompId comp, ir::InstrId id, int64_t index) {
+  for (int hop = 0; hop < kMostHops && index >= 0; ++hop) {
+    const ir::Instr& instr = module.instr(comp, id);
+    if (instr.op == ir::Op::tuple)
+      return index < static_cast<int64_t>(instr.operands.size()) ? instr.operands[static_cast<size_t>(index)] : -1;
+    if (!passes_on(instr.op) || instr.operands.empty()) return -1;
+    id = instr.operands[0];
+  }
+  return index < 0 ? id : -1;
+}
+
+/// What the body adds to element `index` of the state each time; 0: it leaves it alone.
+std::optional<int64_t> step_of(const ir::Module& module, ir::CompId body, int64_t index) {
+  const ir::InstrId made = element_of(module, body, module.comp(body).root, index);
+  if (made < 0) return std::nullopt;
+  const auto is_state = [&](const std::optional<Source>& source) {
+    return source && source->kind == Source::Kind::state && source->index == index;
+  };
+  if (is_state(source_of(module, body, made))) return 0;
+  const ir::Instr& instr = module.instr(body, made);
+  if ((instr.op != ir::Op::add && instr.op != ir::Op::subtract) || instr.operands.size() != 2) return std::nullopt;
+  auto left = source_of(module, body, instr.operands[0]), right = source_of(module, body, instr.operands[1]);
+  if (instr.op == ir::Op::add && is_state(right)) std::swap(left, right);
+  if (!is_state(left) || !right || right->kind != Source::Kind::constant) return std::nullopt;
+  return instr.op == ir::Op::add ? right->value : -right->value;
+}
+
+/// Value of element `index` of the state before the first trip.
+std::optional<int64_t> start_of(const ir::Module& module, ir::InstrRef loop, int64_t index) {
+  ir::InstrId made = element_of(module, loop.comp, module.instr(loop.comp, loop.instr).operands.at(0), index);
+  for (int hop = 0; made >= 0 && hop < kMostHops; ++hop) {
+    const ir::Instr& instr = module.instr(loop.comp, made);
+    if (instr.op == ir::Op::constant) return constant_of(module, instr);
+    if (!passes_on(instr.op) || instr.operands.empty()) return std::nullopt;
+    made = instr.operands[0];
+  }
+  return std::nullopt;
+}
+
+using Wide = __int128;  ///< distances of 64-bit counters
+
+ir::Direction mirrored(ir::Direction direction) {
+  switch (direction) {
+    case ir::Direction::LT:
+      return ir::Direction::GT;
+    case ir::Direction::LE:
+      return ir::Direction::GE;
+    case ir::Direction::GT:
+      return ir::Direction::LT;
+    case ir::Direction::GE:
+      return ir::Direction::LE;
+    default:
+      return direction;
+  }
+}
+
+/// Trips of `for (i = start; i direction limit; i += step)`; nothing if it does not end before the counter wraps.
+std::optional<int64_t> count(int64_t start, int64_t limit, int64_t step, ir::Direction direction, ir::Type type) {
+  if (direction == ir::Direction::GT || direction == ir::Direction::GE) {  // downwards: the same, mirrored
+    if (ir::info(type).kind != ir::TypeInfo::Kind::signed_ || start == INT64_MIN || limit == INT64_MIN || step == INT64_MIN)
+      return std::nullopt;
+    return count(-start, -limit, -step, direction == ir::Direction::GT ? ir::Direction::LT : ir::Direction::LE, type);
+  }
+  const Wide distance = Wide{limit} - start + (direction == ir::Direction::LE ? 1 : 0);
+  if (direction == ir::Direction::EQ)
+    return start != limit ? std::optional<int64_t>(0) : step != 0 ? std::optional<int64_t>(1) : std::nullopt;
+  if (direction == ir::Direction::NE) {
+    if (distance == 0) return 0;
+    if (step == 0 || distance % step != 0 || distance / step < 0) return std::nullopt;
+    return static_cast<int64_t>(distance / step);
+  }
+  if (distance <= 0) return 0;
+  if (step <= 0) return std::nullopt;
+  const Wide trips = (distance + step - 1) / step, last = start + trips * step;
+  if (last > INT64_MAX || wrap(type, static_cast<int64_t>(last)) != static_cast<int64_t>(last)) return std::nullopt;
+  return static_cast<int64_t>(trips);
+}
+
+std::optional<int64_t> from_pattern(const ir::Module& module, ir::InstrRef loop) {
+  const ir::Instr& instr = module.instr(loop.comp, loop.instr);
+  const auto conditions = ir::attr_calls(module, instr, "condition"), bodies = ir::attr_calls(module, instr, "body");
+  if (conditions.size() != 1 || bodies.size() != 1 || instr.operands.size() != 1) return std::nullopt;
+  const ir::Instr& test = module.instr(conditions[0], module.comp(conditions[0]).root);
+  const auto compare = ir::attr_compare(module, test);
+  if (test.op != ir::Op::compare || test.operands.size() != 2 || !compare.ok()) return std::nullopt;
+  struct Side {
+    int64_t start, step;
+  };
+  const auto side_of = [&](ir::InstrId id) -> std::optional<Side> {
+    const auto source = source_of(module, conditions[0], id);
+    if (!source) return std::nullopt;
+    if (source->kind == Source::Kind::constant) return Side{source->value, 0};
+    const auto start = start_of(module, loop, source->index), step = step_of(module, bodies[0], source->index);
+    return start && step ? std::optional(Side{*start, *step}) : std::nullopt;
+  };
+  auto left = side_of(test.operands[0]), right = side_of(test.operands[1]);
+  const ir::Type type = module.shape(module.instr(conditions[0], test.operands[0])).type;
+  if (!left || !right || !ir::is_integer(type)) return std::nullopt;
+  const bool is_unsigned = ir::info(type).kind == ir::TypeInfo::Kind::unsigned_;
+  if (is_unsigned && (left->start < 0 || right->start < 0)) return std::nullopt;  // u64 beyond i64
+  ir::Direction direction = compare->direction;
+  if (left->step == 0 && right->step != 0) {
+    std::swap(left, right);
+    direction = mirrored(direction);
+  }
+  if (right->step != 0) return std::nullopt;
+  return count(left->start, right->start, left->step, direction, type);
+}
+
+/// `"known_trip_count":{"n":"5"}`, in a string with escapes or as plain JSON.
+std::optional<int64_t> from_config(const ir::Module& module, const ir::Instr& instr) {
+  const std::string_view text = ir::attr_text(module, instr, "backend_config").value_or("");
+  const size_t at = text.find("known_trip_count");
+  const size_t digit = at == std::string_view::npos ? at : text.find_first_of("0123456789}", at);
+  if (digit == std::string_view::npos) return std::nullopt;
+  int64_t trips = 0;
+  const auto [end, failed] = std::from_chars(text.data() + digit, text.data() + text.size(), trips);
+  return failed == std::errc() ? std::optional(trips) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<int64_t> trip_count(const ir::Module& module, ir::InstrRef loop) {
+  if (const auto known = from_config(module, module.instr(loop.comp, loop.instr))) return known;
+  return from_pattern(module, loop);
+}
+
+}  // namespace replay

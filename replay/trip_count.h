@@ -1,0 +1,15 @@
+// How often a while runs its body, where the text tells.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "src/ir/module.h"
+
+namespace replay {
+
+/// From `known_trip_count` in its backend_config; else from the pattern of a counter: the condition compares one integer of the state with
+/// one that the body leaves alone, both start as constants, the body adds or subtracts a constant. Nothing where running alone tells.
+std::optional<int64_t> trip_count(const ir::Module& module, ir::InstrRef loop);
+
+}  // namespace replay
