@@ -162,8 +162,7 @@ base::Status PlanBuilder::launch(Step& step, const ir::Instr& instr, const Scope
     return base::Error{fmt::format("custom call {}: not known", base::escaped(ir::attr_string(module_, instr, "custom_call_target")))};
   }
   if (instr.op == ir::Op::set_dimension_size) return base::Error{"set-dimension-size: the size is known at run time only"};
-  if (ir::info(instr.op).cls == ir::OpClass::order)
-    return base::Error{fmt::format("{}: talks to the world outside the device", ir::text(instr.op))};
+  if (ir::info(instr.op).cls == ir::OpClass::order) return base::Error{"no kernel"};
   return launch_kernel(step, canonical);
 }
 
@@ -258,7 +257,13 @@ void PlanBuilder::fall_back(Step& step, const std::string& why) {
   step.scratch.clear();
   const std::string missing = reference::Evaluator(module_, options_.rounding).unsupported(step.instr);
   step.cls = missing.empty() ? Class::reference : Class::skip;
-  step.why = missing.empty() ? why : fmt::format("{}; {}", why, missing);
+  if (missing.empty()) {
+    step.why = why;
+    return;
+  }
+  const ir::Op op = module_.instr(step.instr.comp, step.instr.instr).op;
+  const bool says_itself = op == ir::Op::custom_call || ir::info(op).cls == ir::OpClass::order || options_.reference_only;
+  step.why = says_itself ? missing : fmt::format("{}; {}", why, missing);
 }
 
 }  // namespace replay

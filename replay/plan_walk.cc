@@ -6,6 +6,7 @@
 #include "replay/callees.h"
 #include "replay/plan_builder.h"
 #include "replay/trip_count.h"
+#include "src/base/text.h"
 
 namespace replay {
 namespace {
@@ -266,6 +267,9 @@ base::Status PlanBuilder::add_call(Scope& scope, Block& block, ir::InstrId id) {
 
 base::Status PlanBuilder::add_while(Scope& scope, Block& block, ir::InstrId id) {
   const ir::Instr& instr = module_.instr(scope.comp, id);
+  if (never_ends(module_, {scope.comp, id}))
+    return base::Error{
+        fmt::format("{}: its condition is always true, so it never ends; try --computation NAME", base::escaped(module_.name_of(instr)))};
   auto loop = std::make_unique<Loop>();
   loop->name = module_.name_of(instr);
   loop->instr = {scope.comp, id};

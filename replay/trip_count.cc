@@ -175,4 +175,20 @@ std::optional<int64_t> trip_count(const ir::Module& module, ir::InstrRef loop) {
   return from_pattern(module, loop);
 }
 
+bool never_ends(const ir::Module& module, ir::InstrRef loop) {
+  const auto conditions = ir::attr_calls(module, module.instr(loop.comp, loop.instr), "condition");
+  if (conditions.size() != 1) return false;
+  ir::InstrId id = module.comp(conditions[0]).root;
+  for (int hop = 0; hop < kMostHops; ++hop) {
+    const ir::Instr& instr = module.instr(conditions[0], id);
+    if (instr.op == ir::Op::constant) {
+      const ir::Literal& literal = module.literal(instr);
+      return module.shape(instr).type == ir::Type::pred && !literal.elided && !literal.data.empty() && literal.data[0] != std::byte{0};
+    }
+    if (!passes_on(instr.op) || instr.operands.empty()) return false;
+    id = instr.operands[0];
+  }
+  return false;
+}
+
 }  // namespace replay

@@ -72,6 +72,26 @@ constexpr Target kTargets[] = {
     {"__cudnn$convBiasActivationForward", nullptr, cudnn_forward},
     {"__cudnn$convForward", nullptr, cudnn_forward},
     {"__gpu$TopK", nullptr, topk_call},
+    {"lapack_cgeqrf_ffi", nullptr, lapack_geqrf},
+    {"lapack_cgetrf_ffi", nullptr, lapack_getrf},
+    {"lapack_cpotrf_ffi", nullptr, lapack_potrf},
+    {"lapack_ctrsm_ffi", nullptr, lapack_trsm},
+    {"lapack_cungqr_ffi", nullptr, lapack_orgqr},
+    {"lapack_dgeqrf_ffi", nullptr, lapack_geqrf},
+    {"lapack_dgetrf_ffi", nullptr, lapack_getrf},
+    {"lapack_dorgqr_ffi", nullptr, lapack_orgqr},
+    {"lapack_dpotrf_ffi", nullptr, lapack_potrf},
+    {"lapack_dtrsm_ffi", nullptr, lapack_trsm},
+    {"lapack_sgeqrf_ffi", nullptr, lapack_geqrf},
+    {"lapack_sgetrf_ffi", nullptr, lapack_getrf},
+    {"lapack_sorgqr_ffi", nullptr, lapack_orgqr},
+    {"lapack_spotrf_ffi", nullptr, lapack_potrf},
+    {"lapack_strsm_ffi", nullptr, lapack_trsm},
+    {"lapack_zgeqrf_ffi", nullptr, lapack_geqrf},
+    {"lapack_zgetrf_ffi", nullptr, lapack_getrf},
+    {"lapack_zpotrf_ffi", nullptr, lapack_potrf},
+    {"lapack_ztrsm_ffi", nullptr, lapack_trsm},
+    {"lapack_zungqr_ffi", nullptr, lapack_orgqr},
     {"xla_builder.math.Acos", unary_call<[](double x) { return std::acos(x); }>},
     {"xla_builder.math.Acosh", unary_call<[](double x) { return std::acosh(x); }>},
     {"xla_builder.math.Asin", unary_call<[](double x) { return std::asin(x); }>},
@@ -104,7 +124,7 @@ std::string unknown_target(const ir::Module& module, ir::InstrRef at) {
   const ir::Instr& instr = module.instr(at.comp, at.instr);
   if (is_annotation(module, at.comp, instr)) return "";
   const std::string target = ir::attr_string(module, instr, "custom_call_target");
-  if (find_target(target) == nullptr) return fmt::format("custom-call {}", base::escaped(target));
+  if (find_target(target) == nullptr) return fmt::format("custom-call {}: what it computes is not known", base::escaped(target));
   if (!ir::is_gemm_call(module, instr)) return "";
   const auto config = ir::gemm_config(module, instr);
   if (!config.ok()) return config.error().message;

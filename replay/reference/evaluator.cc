@@ -109,7 +109,9 @@ struct Evaluator::Impl {
   /// What the reference lacks for this one instruction, "" if nothing.
   std::string lacks(ir::InstrRef at) const {
     const ir::Instr& instr = module.instr(at.comp, at.instr);
-    if (find_row(instr.op) == nullptr) return std::string(ir::text(instr.op));
+    if (ir::info(instr.op).cls == ir::OpClass::order && find_row(instr.op) == nullptr)
+      return fmt::format("{}: talks to the world outside the device", ir::text(instr.op));
+    if (find_row(instr.op) == nullptr) return fmt::format("{}: not known to the reference", ir::text(instr.op));
     return instr.op == ir::Op::custom_call ? unknown_target(module, at) : "";
   }
 };

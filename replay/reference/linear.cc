@@ -2,21 +2,10 @@
 // backward stable algorithms: n·ε times the size of the result, with a factor for moderate condition numbers.
 #include <algorithm>
 #include <cmath>
-#include <complex>
 
-#include "replay/reference/ops.h"
+#include "replay/reference/linear.h"
 
 namespace replay::reference {
-namespace {
-
-using Complex = std::complex<double>;
-
-Complex at(const Values& v, size_t i) { return {v.re[i], v.im.empty() ? 0 : v.im[i]}; }
-void set(Values& v, size_t i, Complex x) {
-  v.re[i] = x.real();
-  if (!v.im.empty()) v.im[i] = x.imag();
-}
-
 void stable_bound(const Call& call, Values& values, size_t n) {
   if (!call.in.bounds()) return;
   double largest = 0;
@@ -24,15 +13,17 @@ void stable_bound(const Call& call, Values& values, size_t n) {
   for (size_t i = 0; i < values.re.size(); ++i) set_bound(values, i, 64 * static_cast<double>(n) * unit(values.type) * largest);
 }
 
+namespace {
+
 /// One matrix by columns of its triangle; false where it is not positive definite.
 template <typename Cell>
 bool factored(const Values& a, Values& out, size_t n, const Cell& cell) {
   for (size_t row = 0; row < n; ++row) {
     for (size_t column = 0; column <= row; ++column) {
-      Complex sum = at(a, cell(row, column));
-      for (size_t k = 0; k < column; ++k) sum -= at(out, cell(row, k)) * std::conj(at(out, cell(column, k)));
+      Complex sum = complex_at(a, cell(row, column));
+      for (size_t k = 0; k < column; ++k) sum -= complex_at(out, cell(row, k)) * std::conj(complex_at(out, cell(column, k)));
       if (row == column && !(sum.real() > 0)) return false;
-      set(out, cell(row, column), row == column ? Complex(std::sqrt(sum.real())) : sum / at(out, cell(column, column)));
+      set_complex(out, cell(row, column), row == column ? Complex(std::sqrt(sum.real())) : sum / complex_at(out, cell(column, column)));
     }
   }
   return true;
@@ -52,7 +43,7 @@ std::vector<Values> cholesky(const Call& call) {
   for (size_t base = 0; n > 0 && base < size(*a); base += n * n) {
     const auto cell = [&](size_t row, size_t column) { return base + (lower ? row * n + column : column * n + row); };
     if (!factored(*a, out, n, cell)) {  // as LAPACK reports it and XLA passes it on: the whole matrix
-      for (size_t i = 0; i < n * n; ++i) set(out, base + i, {NAN, out.im.empty() ? 0 : NAN});
+      for (size_t i = 0; i < n * n; ++i) set_complex(out, base + i, {NAN, out.im.empty() ? 0 : NAN});
     }
   }
   stable_bound(call, out, n);
@@ -60,10 +51,14 @@ std::vector<Values> cholesky(const Call& call) {
 }
 
 std::vector<Values> triangular_solve(const Call& call) {
-  const bool left = ir::attr_true(call.module(), call.instr, "left_side"), lower = ir::attr_true(call.module(), call.instr, "lower");
-  const bool unit_diagonal = ir::attr_true(call.module(), call.instr, "unit_diagonal");
+  const auto is_true = [&](const char* key) { return ir::attr_true(call.module(), call.instr, key); };
   const auto how = ir::attr_text(call.module(), call.instr, "transpose_a").value_or("NO_TRANSPOSE");
-  const bool transposed = how == "TRANSPOSE" || how == "ADJOINT", conjugated = how == "ADJOINT";
+  return solved(
+      call, {is_true("left_side"), is_true("lower"), is_true("unit_diagonal"), how == "TRANSPOSE" || how == "ADJOINT", how == "ADJOINT"});
+}
+
+std::vector<Values> solved(const Call& call, const Triangular& how) {
+  const auto& [left, lower, unit_diagonal, transposed, conjugated] = how;
   const ir::Shape &a_shape = call.operand_shape(0), &b_shape = call.operand_shape(1);
   const Batch a = call.whole(0), b = call.whole(1);
   if (a_shape.rank() < 2 || b_shape.rank() != a_shape.rank() || a_shape.dims.back() != a_shape.dims[a_shape.dims.size() - 2] ||
@@ -81,7 +76,7 @@ std::vector<Values> triangular_solve(const Call& call) {
     // Element (i, k) of op(A), seen from the left: x·op(A) = b is op(A)ᵀ·xᵀ = bᵀ.
     const auto element = [&](size_t i, size_t k) {
       const bool swap = transposed == left;
-      const Complex value = at(*a, m * n * n + (swap ? k * n + i : i * n + k));
+      const Complex value = complex_at(*a, m * n * n + (swap ? k * n + i : i * n + k));
       return conjugated ? std::conj(value) : value;
     };
     const bool forward = lower == (transposed != left);
@@ -89,12 +84,12 @@ std::vector<Values> triangular_solve(const Call& call) {
       const auto place = [&](size_t i) { return m * rows * columns + (left ? i * columns + other : other * columns + i); };
       for (size_t step = 0; step < n; ++step) {
         const size_t i = forward ? step : n - 1 - step;
-        Complex sum = at(out, place(i));
+        Complex sum = complex_at(out, place(i));
         for (size_t done = 0; done < step; ++done) {
           const size_t k = forward ? done : n - 1 - done;
-          sum -= element(i, k) * at(out, place(k));
+          sum -= element(i, k) * complex_at(out, place(k));
         }
-        set(out, place(i), unit_diagonal ? sum : sum / element(i, i));
+        set_complex(out, place(i), unit_diagonal ? sum : sum / element(i, i));
       }
     }
   }

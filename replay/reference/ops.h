@@ -85,6 +85,12 @@ Batch rng_state(const Call& call);
 // contract_ragged.cc
 Batch ragged_dot(const Call& call);
 Batch scaled_dot(const Call& call);
+// lapack_calls.cc: LAPACK's custom calls
+std::vector<Values> lapack_potrf(const Call& call);
+std::vector<Values> lapack_getrf(const Call& call);
+std::vector<Values> lapack_geqrf(const Call& call);
+std::vector<Values> lapack_orgqr(const Call& call);
+std::vector<Values> lapack_trsm(const Call& call);
 // convolution_calls.cc: cuDNN's custom calls
 std::vector<Values> cudnn_forward(const Call& call);
 std::vector<Values> cudnn_backward_input(const Call& call);

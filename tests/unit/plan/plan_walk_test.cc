@@ -187,5 +187,46 @@ ENTRY main {
   EXPECT_EQ(names(p->plan), (Names{"b", "c"}));
 }
 
+TEST(PlanWalk, AsynchronousPairsRunTheirBodyWhereTheyStart) {
+  const auto p = planned(R"(
+body { x = f32[4]{0} parameter(0)  ROOT y = f32[4]{0} negate(x) }
+ENTRY main {
+  a = f32[4]{0} parameter(0)
+  s = ((f32[4]{0}), f32[4]{0}, s32[]) async-start(a), calls=body
+  b = f32[4]{0} add(a, a)
+  u = ((f32[4]{0}), f32[4]{0}, s32[]) async-update(s)
+  d = f32[4]{0} async-done(u)
+  ROOT c = f32[4]{0} add(b, d)
+})");
+  EXPECT_EQ(names(p->plan), (Names{"y", "b", "c"}));
+  EXPECT_EQ(p->plan.steps[2]->in[1], p->plan.steps[0]->out[0]);
+}
+
+TEST(PlanWalk, AnAnnotationIsAnAliasUnlessItChangesTheLayout) {
+  const auto p = planned(R"(
+ENTRY main {
+  a = f32[2,3]{1,0} parameter(0)
+  b = f32[2,3]{1,0} custom-call(a), custom_call_target="Sharding"
+  ROOT c = f32[2,3]{0,1} custom-call(b), custom_call_target="LayoutConstraint"
+})");
+  EXPECT_EQ(names(p->plan), Names{"c"});
+  EXPECT_NE(p->plan.steps[0]->cls, Class::skip);
+}
+
+TEST(PlanWalk, WhatNobodyKnowsIsSkippedWithItsName) {
+  const auto p = planned(R"(
+ENTRY main {
+  a = f32[4]{0} parameter(0)
+  b = f32[4]{0} custom-call(a), custom_call_target="my_kernel"
+  t = token[] after-all()
+  o = token[] outfeed(b, t)
+  ROOT c = f32[4]{0} add(b, b)
+})");
+  EXPECT_EQ(names(p->plan), (Names{"b", "o", "c"}));
+  EXPECT_EQ(p->plan.steps[0]->cls, Class::skip);
+  EXPECT_EQ(p->plan.steps[0]->why, "custom-call my_kernel: what it computes is not known");
+  EXPECT_EQ(p->plan.steps[1]->why, "outfeed: talks to the world outside the device");
+}
+
 }  // namespace
 }  // namespace replay

@@ -85,5 +85,17 @@ TEST(TripCount, StepsInLoopsAreCountedByTrips) {
   EXPECT_EQ(by_name.at("zc"), 1);
 }
 
+TEST(TripCount, ALoopThatNeverEndsIsRefused) {
+  const auto module = importers::hlo::parse(R"(
+ever { s = f32[2]{0} parameter(0)  ROOT c = pred[] constant(true) }
+next { s = f32[2]{0} parameter(0)  ROOT r = f32[2]{0} negate(s) }
+ENTRY main { a = f32[2]{0} parameter(0)  ROOT l = f32[2]{0} while(a), condition=ever, body=next })",
+                                            "test.hlo");
+  ASSERT_TRUE(module.ok());
+  const auto plan = make_plan(*module, {});
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.error().message, "l: its condition is always true, so it never ends; try --computation NAME");
+}
+
 }  // namespace
 }  // namespace replay

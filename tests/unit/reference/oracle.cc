@@ -183,13 +183,10 @@ Totals totals_of(const Tensor& leaf) {
   for (int64_t i = 0; i < ir::elements(leaf.shape); ++i) {
     const Sample v{replay::load_real(type, leaf.data.data(), i),
                    ir::is_complex(type) ? replay::load_real(type, leaf.data.data(), i, 1) : 0};
-    if (is_nan(v)) {
-      ++totals.nan;
-    } else if (std::isinf(v.re) || std::isinf(v.im)) {
-      ++totals.inf;
-    } else {
-      totals.sum.re += v.re, totals.sum.im += v.im;
-    }
+    const bool nan = is_nan(v), inf = std::isinf(v.re) || std::isinf(v.im);  // of a complex number both may hold
+    totals.nan += nan ? 1 : 0;
+    totals.inf += inf ? 1 : 0;
+    if (!nan && !inf) totals.sum.re += v.re, totals.sum.im += v.im;
   }
   return totals;
 }
