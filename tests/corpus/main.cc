@@ -26,6 +26,7 @@ using oracle::Json;
 struct Options {
   std::string device = "both", filter, list, rows, records, folder;
   std::string differences = SOURCE_DIR "/tests/corpus/differences.tsv";
+  std::vector<std::string> earlier;
   size_t every = 1, reasons = 60;
   int jobs = 2;
   double memory_gb = 4;
@@ -141,6 +142,25 @@ std::vector<Row> run(const Options& options, const std::vector<Json>& records, c
   return rows;
 }
 
+/// Adds rows of earlier runs, the later file first, for what has none yet.
+void add_earlier(const Options& options, std::vector<Row>& rows, corpus::Differences& differences) {
+  std::set<std::pair<std::string, std::string>> known;
+  for (const Row& row : rows) known.emplace(row.device, row.file);
+  for (auto path = options.earlier.rbegin(); path != options.earlier.rend(); ++path) {
+    std::vector<Row> more;
+    std::ifstream in(*path);
+    for (std::string line; std::getline(in, line);) {
+      const Json json = Json::parse(line, nullptr, false);
+      if (json.is_object()) more.push_back(corpus::from_json(json));
+    }
+    for (Row& row : more) {
+      if (!known.emplace(row.device, row.file).second) continue;
+      differences.explain(row);
+      rows.push_back(std::move(row));
+    }
+  }
+}
+
 int report(const Options& options, const std::vector<Row>& rows, const corpus::Differences& differences) {
   size_t failed = 0;
   double seconds = 0;
@@ -169,6 +189,7 @@ int add_options(CLI::App& app, Options& options, int argc, char** argv) {
   app.add_option("--jobs", options.jobs, "processes at once")->check(CLI::PositiveNumber);
   app.add_option("--seconds", options.limits.seconds, "processor time of one record on one device");
   app.add_option("--memory", options.memory_gb, "address space of a process in GB; 0: no limit");
+  app.add_option("--with", options.earlier, "rows of earlier runs, for files that this one does not run; later ones count");
   app.add_option("--rows", options.rows, "write the rows here as JSON lines");
   app.add_option("--records", options.records, "records to check");
   app.add_option("--folder", options.folder, "where their files are");
@@ -193,5 +214,7 @@ int main(int argc, char** argv) {
   if (!differences.ok()) return fmt::print(stderr, "corpus: {}\n", differences.error().message), 2;
   const std::vector<Json> records = chosen_records(options);
   if (records.empty()) return fmt::print(stderr, "corpus: no record fits --filter and --list\n"), 2;
-  return report(options, run(options, records, *differences), *differences);
+  std::vector<Row> rows = run(options, records, *differences);
+  add_earlier(options, rows, *differences);
+  return report(options, rows, *differences);
 }
