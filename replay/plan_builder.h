@@ -63,6 +63,7 @@ class PlanBuilder {
   Plan plan_;
   StepId next_step_ = 0;
   int depth_ = 0;
+  int maybe_ = 0;                                           ///< branches and loop bodies that the walk is in: what may not be run at all
   std::unordered_map<std::string, int> kernel_by_key_;      ///< canonical text of a step → Plan::kernels
   std::unordered_map<std::string, int> kernel_by_code_;     ///< Kernel::key → Plan::kernels
   std::unordered_map<std::string, std::string> no_kernel_;  ///< canonical text → why there is no kernel

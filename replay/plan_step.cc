@@ -131,9 +131,13 @@ BufferId PlanBuilder::rearrange(BufferId from, const ir::Shape& shape, Block& bl
 
 base::Status PlanBuilder::add_step(Scope& scope, Block& block, ir::InstrId id) {
   const ir::Instr& instr = module_.instr(scope.comp, id);
-  const bool annotates = is_annotation(module_, scope.comp, instr);
-  if (annotates && same_places(module_.shape(module_.instr(scope.comp, instr.operands[0])), module_.shape(instr))) {
-    alias_leaves(scope, id);
+  if (is_annotation(module_, scope.comp, instr)) {
+    if (same_places(module_.shape(module_.instr(scope.comp, instr.operands[0])), module_.shape(instr))) {
+      alias_leaves(scope, id);
+      return {};
+    }
+    scope.leaves[static_cast<size_t>(id)] =
+        laid_out(operand_leaves(scope, instr), module_.shape(instr), block, std::string(module_.name_of(instr)), {scope.comp, id});
     return {};
   }
   Step step = new_step(scope, id);

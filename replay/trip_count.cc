@@ -126,7 +126,14 @@ std::optional<int64_t> count(int64_t start, int64_t limit, int64_t step, ir::Dir
   return static_cast<int64_t>(trips);
 }
 
-std::optional<int64_t> from_pattern(const ir::Module& module, ir::InstrRef loop) {
+/// What a loop's condition compares: two integers of known starts, each with what a trip adds to it.
+struct Test {
+  int64_t left, left_step, right, right_step;
+  ir::Direction direction;
+  ir::Type type;
+};
+
+std::optional<Test> test_of(const ir::Module& module, ir::InstrRef loop) {
   const ir::Instr& instr = module.instr(loop.comp, loop.instr);
   const auto conditions = ir::attr_calls(module, instr, "condition"), bodies = ir::attr_calls(module, instr, "body");
   if (conditions.size() != 1 || bodies.size() != 1 || instr.operands.size() != 1) return std::nullopt;
@@ -143,18 +150,38 @@ std::optional<int64_t> from_pattern(const ir::Module& module, ir::InstrRef loop)
     const auto start = start_of(module, loop, source->index), step = step_of(module, bodies[0], source->index);
     return start && step ? std::optional(Side{*start, *step}) : std::nullopt;
   };
-  auto left = side_of(test.operands[0]), right = side_of(test.operands[1]);
+  const auto left = side_of(test.operands[0]), right = side_of(test.operands[1]);
   const ir::Type type = module.shape(module.instr(conditions[0], test.operands[0])).type;
   if (!left || !right || !ir::is_integer(type)) return std::nullopt;
   const bool is_unsigned = ir::info(type).kind == ir::TypeInfo::Kind::unsigned_;
   if (is_unsigned && (left->start < 0 || right->start < 0)) return std::nullopt;  // u64 beyond i64
-  ir::Direction direction = compare->direction;
-  if (left->step == 0 && right->step != 0) {
-    std::swap(left, right);
-    direction = mirrored(direction);
+  return Test{left->start, left->step, right->start, right->step, compare->direction, type};
+}
+
+std::optional<int64_t> from_pattern(const ir::Module& module, ir::InstrRef loop) {
+  const auto test = test_of(module, loop);
+  if (!test) return std::nullopt;
+  if (test->right_step == 0) return count(test->left, test->right, test->left_step, test->direction, test->type);
+  if (test->left_step != 0) return std::nullopt;
+  return count(test->right, test->left, test->right_step, mirrored(test->direction), test->type);
+}
+
+bool holds(int64_t a, ir::Direction direction, int64_t b) {
+  switch (direction) {
+    case ir::Direction::EQ:
+      return a == b;
+    case ir::Direction::NE:
+      return a != b;
+    case ir::Direction::GE:
+      return a >= b;
+    case ir::Direction::GT:
+      return a > b;
+    case ir::Direction::LE:
+      return a <= b;
+    case ir::Direction::LT:
+      return a < b;
   }
-  if (right->step != 0) return std::nullopt;
-  return count(left->start, right->start, left->step, direction, type);
+  return false;
 }
 
 /// `"known_trip_count":{"n":"5"}`, in a string with escapes or as plain JSON.
@@ -175,12 +202,12 @@ std::optional<int64_t> trip_count(const ir::Module& module, ir::InstrRef loop) {
   return from_pattern(module, loop);
 }
 
-bool never_ends(const ir::Module& module, ir::InstrRef loop) {
-  const auto conditions = ir::attr_calls(module, module.instr(loop.comp, loop.instr), "condition");
-  if (conditions.size() != 1) return false;
-  ir::InstrId id = module.comp(conditions[0]).root;
+namespace {
+
+bool always_true(const ir::Module& module, ir::CompId condition) {
+  ir::InstrId id = module.comp(condition).root;
   for (int hop = 0; hop < kMostHops; ++hop) {
-    const ir::Instr& instr = module.instr(conditions[0], id);
+    const ir::Instr& instr = module.instr(condition, id);
     if (instr.op == ir::Op::constant) {
       const ir::Literal& literal = module.literal(instr);
       return module.shape(instr).type == ir::Type::pred && !literal.elided && !literal.data.empty() && literal.data[0] != std::byte{0};
@@ -189,6 +216,15 @@ bool never_ends(const ir::Module& module, ir::InstrRef loop) {
     id = instr.operands[0];
   }
   return false;
+}
+
+}  // namespace
+
+bool never_ends(const ir::Module& module, ir::InstrRef loop) {
+  const auto conditions = ir::attr_calls(module, module.instr(loop.comp, loop.instr), "condition");
+  if (conditions.size() == 1 && always_true(module, conditions[0])) return true;
+  const auto test = test_of(module, loop);
+  return test && test->left_step == 0 && test->right_step == 0 && holds(test->left, test->direction, test->right);
 }
 
 }  // namespace replay

@@ -12,7 +12,7 @@ namespace replay {
 /// one that the body leaves alone, both start as constants, the body adds or subtracts a constant. Nothing where running alone tells.
 std::optional<int64_t> trip_count(const ir::Module& module, ir::InstrRef loop);
 
-/// The condition is the constant true.
+/// The condition is the constant true, or compares a counter that the body leaves alone and that has not arrived.
 bool never_ends(const ir::Module& module, ir::InstrRef loop);
 
 }  // namespace replay

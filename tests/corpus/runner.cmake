@@ -12,3 +12,11 @@ if(PROFILE_SANITIZE)
 endif()
 add_test(NAME corpus.sample COMMAND corpus --every 39 --memory ${corpus_memory})
 set_tests_properties(corpus.sample PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+
+add_executable(corpus_program ${CMAKE_SOURCE_DIR}/tests/corpus/program_test.cc ${CMAKE_SOURCE_DIR}/tests/corpus/apart.cc
+                              ${CMAKE_SOURCE_DIR}/tests/corpus/differences.cc ${CMAKE_SOURCE_DIR}/tests/corpus/table.cc
+                              ${CMAKE_SOURCE_DIR}/tests/corpus/check.cc ${CMAKE_SOURCE_DIR}/tests/corpus/replayed.cc
+                              ${CMAKE_SOURCE_DIR}/tests/unit/reference/oracle.cc)
+target_link_libraries(corpus_program PRIVATE profile_devices profile_hlo GTest::gtest_main)
+target_compile_definitions(corpus_program PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+gtest_discover_tests(corpus_program TEST_PREFIX "corpus." DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 60)

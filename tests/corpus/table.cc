@@ -58,8 +58,8 @@ std::string table(const std::vector<Row>& rows, const std::string& device) {
 }
 
 std::string pattern_of(const std::string& reason) {
-  static const std::regex numbers(R"(-?[0-9][0-9A-Za-z_.+]*)");
-  static const std::regex names(R"([A-Za-z_%-][A-Za-z_.-]*#)");
+  static const std::regex numbers(R"(-?[0-9]([0-9A-Za-z_.]|[eE][+-])*)");
+  static const std::regex names(R"([A-Za-z_%-][A-Za-z_.-]*#+|#+)");
   const std::string first = reason.substr(0, std::min(reason.find('\n'), size_t{300}));
   return std::regex_replace(std::regex_replace(first, numbers, "#"), names, "#");
 }

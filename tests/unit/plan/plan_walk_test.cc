@@ -209,8 +209,8 @@ ENTRY main {
   b = f32[2,3]{1,0} custom-call(a), custom_call_target="Sharding"
   ROOT c = f32[2,3]{0,1} custom-call(b), custom_call_target="LayoutConstraint"
 })");
-  EXPECT_EQ(names(p->plan), Names{"c"});
-  EXPECT_NE(p->plan.steps[0]->cls, Class::skip);
+  EXPECT_EQ(names(p->plan), Names{"c.laid_out"});
+  EXPECT_EQ(p->plan.steps[0]->cls, Class::copy);
 }
 
 TEST(PlanWalk, WhatNobodyKnowsIsSkippedWithItsName) {

@@ -94,7 +94,31 @@ ENTRY main { a = f32[2]{0} parameter(0)  ROOT l = f32[2]{0} while(a), condition=
   ASSERT_TRUE(module.ok());
   const auto plan = make_plan(*module, {});
   ASSERT_FALSE(plan.ok());
-  EXPECT_EQ(plan.error().message, "l: its condition is always true, so it never ends; try --computation NAME");
+  EXPECT_EQ(plan.error().message, "l: its condition stays true, so it never ends; try --computation NAME");
+}
+
+TEST(TripCount, ALoopThatNeverEndsMayStandInABranchThatIsNotTaken) {
+  const auto module = importers::hlo::parse(R"(
+ever { s = f32[2]{0} parameter(0)  ROOT c = pred[] constant(true) }
+next { s = f32[2]{0} parameter(0)  ROOT r = f32[2]{0} negate(s) }
+spin { a = f32[2]{0} parameter(0)  ROOT l = f32[2]{0} while(a), condition=ever, body=next }
+pass { ROOT a = f32[2]{0} parameter(0) }
+ENTRY main { p = pred[] parameter(0)  a = f32[2]{0} parameter(1)
+  ROOT r = f32[2]{0} conditional(p, a, a), true_computation=spin, false_computation=pass })",
+                                            "test.hlo");
+  ASSERT_TRUE(module.ok());
+  EXPECT_TRUE(make_plan(*module, {}).ok());
+}
+
+TEST(TripCount, ACounterThatNobodyMovesNeverArrives) {
+  const auto ends = [](const Counter& counter) {
+    const auto module = importers::hlo::parse(text_of(counter), "test.hlo");
+    EXPECT_TRUE(module.ok());
+    return make_plan(*module, {}).ok();
+  };
+  EXPECT_FALSE(ends({"0", "10", "add(i, k)", "0", "LT"}));
+  EXPECT_TRUE(ends({"10", "10", "add(i, k)", "0", "LT"}));
+  EXPECT_TRUE(ends({"0", "10", "multiply(i, k)", "2", "LT"}));  // not known
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ ENTRY main {
 }
 )");
   Evaluator evaluator(module, Rounding::each);
-  EXPECT_EQ(evaluator.unsupported(root(module)), "custom-call my_library$kernel");
+  EXPECT_EQ(evaluator.unsupported(root(module)), "custom-call my_library$kernel: what it computes is not known");
   const Tensor x = floats({1, 2});
   const View operands[] = {view(x)};
   const auto result = evaluator.run(root(module), operands);
