@@ -34,12 +34,8 @@ class Evaluator {
   const ir::Shape& shape(Ref ref) const { return module_.shape(instr(ref)); }
   const ir::Shape& shape(Ref ref, const std::vector<int64_t>& path) const;
   Ref operand(Ref ref, size_t k) const;
-  /// The instruction that makes a leaf: looks through tuples, elements of tuples, calls and parameters that are bound.
-  struct Maker {
-    Ref ref;
-    std::vector<int64_t> path;
-  };
-  Maker maker(Ref ref, std::vector<int64_t> path);
+  /// Looks through tuples, elements of tuples, calls and parameters that are bound.
+  Maker maker(Ref ref, std::vector<int64_t> path) { return maker(ref, std::move(path), Calls::enter); }
   bool is_input(Ref ref) const;
   int input_leaf(Ref ref, const std::vector<int64_t>& path) const;  ///< its array
   Graph& graph() { return out_.graph; }
@@ -76,7 +72,7 @@ class Evaluator {
   std::map<std::pair<std::string, int>, std::pair<int64_t, int64_t>> pieces;  ///< loops (key, position) that run from … to below only
   std::map<std::string, std::vector<int64_t>> factors;                        ///< of loop dimensions by key, outermost first
   std::map<std::string, std::vector<int>> outer_factors;                      ///< positions in factors that are outer loops of the nest
-  std::map<Ref, std::vector<int>> materialised;                               ///< arrays with the leaves of a reduction's result
+  std::map<Ref, Materialised> materialised;
 
   /// A reduction becomes a stage of the current nest where its place covers the outer loops; elsewhere the attempt ends (see retry).
   base::Result<NodeId> reduction_value(Ref ref, const std::vector<int64_t>& path, const Place& place);
@@ -84,6 +80,13 @@ class Evaluator {
   base::Result<std::vector<NodeId>> apply(ir::CompId comp, std::span<const Typed> arguments);
   NodeId load(ir::Type type, int array, const Index& at, Held held);
   void store(std::vector<Store>& to, int array, const Index& at, Typed value, Held held);
+  Tap tap(const ir::WindowDim& window, const Index& place, const Index& step, int64_t size);
+  /// Pairs as their parts, and back.
+  std::vector<NodeId> flattened(std::span<const NodeId> nodes);
+  std::vector<NodeId> paired(std::span<const NodeId> flat, std::span<const ir::Type> types);
+  /// A sum without values; nodes for the results of a reduction that has values.
+  Reduction sum_of(ir::Type type);
+  void name_results(Reduction& reduction);
   NodeId in_range(const Index& index, int64_t low, int64_t high);
   Index clamped(const Index& index, int64_t low, int64_t high);
   /// An integer value as an index, clamped to [low, high].
@@ -99,7 +102,10 @@ class Evaluator {
     bool single = false;       ///< operands are inputs
   };
   int frame_of(Ref caller, ir::CompId comp);
+  enum class Calls : uint8_t { enter, stop_at };
+  Maker maker(Ref ref, std::vector<int64_t> path, Calls calls);
   base::Result<NodeId> compute(Ref ref, const std::vector<int64_t>& path, const Place& place);
+  base::Result<NodeId> materialised_value(Ref ref, const Materialised& stored, const std::vector<int64_t>& path, const Place& place);
   base::Result<NodeId> input(Ref ref, int leaf, const std::vector<int64_t>& path, const Place& place);
   base::Result<NodeId> constant(Ref ref, const Place& place);
   base::Result<NodeId> arithmetic(Ref ref, const Place& place);
@@ -119,17 +125,12 @@ class Evaluator {
   std::vector<TermId> exact_loops(const std::vector<int64_t>& sizes, const Place& place) const;
   base::Result<std::vector<Typed>> terms_in_stage(Ref ref, const Place& place, const Reduction& reducer, size_t& stage);
   base::Result<std::vector<Typed>> convolution_terms(Ref ref, const Place& place, const Index& step);
-  Tap tap(const ir::WindowDim& window, const Index& place, const Index& step, int64_t size);
   base::Result<Typed> product_of(Ref ref, const Place& left, const Place& right);
   base::Result<std::vector<int64_t>> steps_of(Ref ref);
   base::Result<Reduction> reducer(Ref ref);
   base::Result<std::vector<NodeId>> combined_by(ir::CompId comp, std::span<const ir::Type> types, int64_t guards);
   base::Result<Reduction> guarded(ir::CompId comp, std::span<const ir::Type> types, Reduction reduction);
-  Reduction sum_of(ir::Type type);
   std::vector<ir::Type> reduced_types(Ref ref) const;
-  /// Pairs as their parts, and back.
-  std::vector<NodeId> flattened(std::span<const NodeId> nodes);
-  std::vector<NodeId> paired(std::span<const NodeId> flat, std::span<const ir::Type> types);
   base::Result<NodeId> result_of_nothing(Ref ref, size_t leaf);
   base::Result<std::vector<NodeId>> with_start(Ref ref, const Reduction& reduction);
 
@@ -138,7 +139,7 @@ class Evaluator {
   Lowered& out_;
   std::vector<Frame> frames_;
   std::vector<const ir::Shape*> inputs_;  ///< as they are in memory
-  std::map<std::pair<Ref, ir::CompId>, int> frame_index_;
+  std::map<std::pair<ir::CompId, std::vector<Maker>>, int> frame_index_;
   Ref root_;
   Nest* nest_ = nullptr;
   struct StageLoops {

@@ -263,6 +263,10 @@ base::Result<NodeId> Evaluator::result_of_nothing(Ref ref, size_t leaf) {
   return convert(graph(), {graph().integer(Reg::i32, 0), ir::Type::s32}, shape(ref).type);
 }
 
+void Evaluator::name_results(Reduction& reduction) {
+  for (const NodeId node : reduction.values) reduction.results.push_back(graph().op(Code::result, graph().type(node), {}, results_++));
+}
+
 /// Elements that a single thread would work through if the reduction became a stage of a nest without outer loops; 0 for a root.
 int64_t Evaluator::serial_cost(Ref ref) const {
   if (inside_reduction_ == 0 && map_elements == 0) return 0;

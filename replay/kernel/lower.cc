@@ -6,10 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
-#include "replay/kernel/evaluate.h"
+#include "replay/kernel/lowering.h"
 #include "replay/kernel/update.h"
 #include "src/ir/attr.h"
 
@@ -20,58 +19,10 @@ using ir::Op;
 constexpr int kMostAttempts = 200;
 constexpr size_t kMostPieces = 6;
 constexpr int kDeepestMaterialised = 64;
+constexpr size_t kMostSeen = 100'000;   ///< instructions that are looked through
 constexpr int64_t kLargeUpdate = 4096;  ///< elements from which on a slice update is a copy and an update
 
-/// A leaf of the root and the array where it goes.
-struct Root {
-  Ref ref;
-  std::vector<int64_t> path;
-  const ir::Shape* shape = nullptr;
-  int array = 0;
-  bool stored_type = true;       ///< false: a materialised result, kept in its register type
-  std::optional<Ref> reduction;  ///< the reduction whose elements its own correspond to
-};
-
-struct Group {
-  std::vector<Root> roots;
-  std::string signature;  ///< equal signatures share a nest
-  int64_t elements = 0;   ///< of the space; maps of as many elements may join
-  bool reduces = false;
-};
-
-class Lowering {
- public:
-  Lowering(const ir::Module& module, replay::Rounding rounding) : module_(module), evaluator_(module, rounding, out_) {}
-  base::Result<Lowered> run(ir::InstrRef instr);
-
- private:
-  std::optional<Ref> reduction_below(Ref ref, std::vector<int64_t> path);
-  std::string reduced_pattern(Ref reduction);
-  std::vector<Group> group(const std::vector<Root>& roots);
-  base::Status lower_group(const Group& group);
-  base::Status materialise(Ref reduction);
-  using Piece = std::map<std::pair<std::string, int>, std::pair<int64_t, int64_t>>;
-  using Attempt = std::function<base::Status(Nest&)>;
-  base::Status lower_with(const Attempt& make, bool cuts);
-  base::Status lower_updates(std::vector<Root>& roots);
-  base::Status lower_scatter(Ref scatter, const std::vector<Root>& targets);
-  base::Status lower_update_slice(Ref update, const Root& target);
-  base::Status copy_first(Ref from, const Root& to);
-  int operand_array(Ref ref);
-  void start_anew();
-  base::Status attempt(const Group& group, Nest& nest);
-  base::Status add_finish(const Root& root, Nest& nest);
-  base::Status add_map(const Root& root, Nest& nest);
-  base::Status put(std::vector<Store>& stores, const Root& root, const ir::Shape& as, const Place& place);
-  base::Result<bool> learn();
-  int add_array(int64_t bytes);
-
-  const ir::Module& module_;
-  Lowered out_;
-  Evaluator evaluator_;
-  Index map_linear_;
-  int depth_ = 0;
-};
+}  // namespace
 
 /// Through ops that keep the elements one to one.
 std::optional<Ref> Lowering::reduction_below(Ref ref, std::vector<int64_t> path) {
@@ -80,6 +31,7 @@ std::optional<Ref> Lowering::reduction_below(Ref ref, std::vector<int64_t> path)
   while (!todo.empty()) {
     const auto made = evaluator_.maker(todo.back().first, todo.back().second);
     todo.pop_back();
+    if (seen.size() > kMostSeen) return std::nullopt;
     if (!seen.insert(made.ref).second || evaluator_.is_input(made.ref)) continue;
     const ir::Instr& i = evaluator_.instr(made.ref);
     if (i.op == Op::reduce || i.op == Op::reduce_window || is_product(i.op)) return made.ref;
@@ -143,6 +95,11 @@ std::vector<Group> Lowering::group(const std::vector<Root>& roots) {
   return groups;
 }
 
+/// Of an array in register types.
+int64_t Lowering::computed_bytes(const ir::Shape& shape) {
+  return ir::elements(shape) * bytes(register_of(shape.type)) * (ir::is_complex(shape.type) ? 2 : 1);
+}
+
 int Lowering::add_array(int64_t bytes) {
   out_.arrays.push_back({Array::Kind::shared, 0, out_.shared_bytes, bytes, {}});
   out_.shared_bytes += (bytes + 127) / 64 * 64;
@@ -151,23 +108,29 @@ int Lowering::add_array(int64_t bytes) {
 
 base::Status Lowering::materialise(Ref ref) {
   if (depth_ > kDeepestMaterialised) return evaluator_.unsupported(ref, "more than 64 reductions inside each other");
+  const Op op = evaluator_.instr(ref).op;
+  const bool norm = op == Op::batch_norm_training || op == Op::batch_norm_grad;
+  const bool whole = norm || op == Op::scatter || op == Op::sort || op == Op::topk || op == Op::select_and_scatter;
   Group group;
-  std::vector<int> arrays;
-  const bool scatter = evaluator_.instr(ref).op == Op::scatter;
+  Materialised made;
   for (const ir::Leaf& leaf : ir::leaves(evaluator_.shape(ref))) {
-    const int64_t size = bytes(register_of(leaf.shape->type)) * (ir::is_complex(leaf.shape->type) ? 2 : 1);
-    arrays.push_back(add_array(ir::elements(*leaf.shape) * size));
-    group.roots.push_back({ref, leaf.path, leaf.shape, arrays.back(), false, ref});
+    const bool kept = op != Op::sort && op != Op::topk && !(norm && made.arrays.empty());
+    made.arrays.push_back(kept ? add_array(computed_bytes(*leaf.shape)) : -1);
+    group.roots.push_back({ref, leaf.path, leaf.shape, made.arrays.back(), false, ref});
   }
   group.reduces = true;
   ++depth_;
-  RETURN_IF_ERROR(scatter ? lower_scatter(ref, group.roots) : lower_group(group));
+  if (whole) {
+    ASSIGN_OR_RETURN(made, lower_whole(ref, group.roots));
+  } else {
+    RETURN_IF_ERROR(lower_group(group));
+  }
   --depth_;
-  evaluator_.materialised.emplace(ref, arrays);
+  evaluator_.materialised.emplace(ref, made);
   return {};
 }
 
-Held held(const Root& root) { return root.stored_type ? Held::stored : Held::computed; }
+static Held held(const Root& root) { return root.stored_type ? Held::stored : Held::computed; }
 
 /// Stores the root's element `place` into its array, which has the layout of `as`.
 base::Status Lowering::put(std::vector<Store>& stores, const Root& root, const ir::Shape& as, const Place& place) {
@@ -330,16 +293,6 @@ base::Status Lowering::copy_first(Ref from, const Root& to) {
   return {};
 }
 
-base::Status Lowering::lower_scatter(Ref scatter, const std::vector<Root>& targets) {
-  for (size_t k = 0; k < targets.size(); ++k) RETURN_IF_ERROR(copy_first(evaluator_.operand(scatter, k), targets[k]));
-  if (ir::elements(evaluator_.shape(evaluator_.operand(scatter, targets.size() + 1))) == 0) return {};
-  std::vector<Updated> arrays;
-  arrays.reserve(targets.size());
-  for (const Root& t : targets)
-    arrays.push_back({t.array, t.stored_type ? *t.shape : ir::array_shape(t.shape->type, t.shape->dims), t.stored_type});
-  return lower_with([&](Nest& nest) { return scatter_updates(evaluator_, scatter, arrays, nest); }, false);
-}
-
 base::Status Lowering::lower_update_slice(Ref update, const Root& target) {
   RETURN_IF_ERROR(copy_first(evaluator_.operand(update, 0), target));
   if (ir::elements(evaluator_.shape(evaluator_.operand(update, 1))) == 0) return {};
@@ -395,8 +348,6 @@ base::Result<Lowered> Lowering::run(ir::InstrRef instr) {
   for (const Group& g : group(roots)) RETURN_IF_ERROR(lower_group(g));
   return std::move(out_);
 }
-
-}  // namespace
 
 base::Result<Lowered> lower(const ir::Module& module, ir::InstrRef instr, replay::Rounding rounding) {
   return Lowering(module, rounding).run(instr);

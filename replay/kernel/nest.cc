@@ -19,6 +19,10 @@ void print_stores(std::string& out, const Lowered& lowered, const std::vector<St
 std::string print(const Lowered& lowered) {
   std::string out;
   for (const Nest& nest : lowered.nests) {
+    if (nest.merge) {
+      out += fmt::format("nest sort {} rows of {}, n{} = before\n", nest.merge->rows, nest.merge->length, nest.merge->before.combined[0]);
+      continue;
+    }
     out += nest.serial ? "nest serial" : "nest";
     print_loops(out, lowered.graph.terms, nest.outer);
     out += "\n";

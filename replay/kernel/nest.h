@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,25 @@ struct Stage {
   NodeId condition = -1;      ///< the stage is skipped where this is false; it depends on outer loops only
 };
 
+/// Rows of elements in pairs of arrays, to be sorted: at first in the first array of each pair.
+struct Merge {
+  /// An element is one value of each column. A complex value is two columns that share their arrays.
+  struct Column {
+    int arrays[2];
+    Reg reg = Reg::f32;              ///< in memory
+    int64_t stride = 1, offset = 0;  ///< of element i: i · stride + offset
+    bool predicate = false;          ///< i8 in memory, i1 for `before`
+  };
+  int64_t rows = 0, length = 0;
+  std::vector<Column> columns;
+  Reduction before;  ///< combined[0]: does the element of parameters 0 … n-1 come before that of n … 2n-1
+};
+/// The array of a pair in which the sorted rows end.
+int sorted_in(int64_t length);
+
 struct Nest {
-  std::vector<TermId> outer;  ///< independent iterations
+  std::optional<Merge> merge;  ///< sorts; everything else is empty
+  std::vector<TermId> outer;   ///< independent iterations
   std::vector<Stage> stages;
   std::vector<Store> finish;  ///< after all stages, once an outer iteration
   /// Updates in order: the outer loops run serially on every thread; each thread stores only where `condition` holds, which compares with

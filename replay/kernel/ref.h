@@ -20,6 +20,19 @@ struct Ref {
 /// Products with a sum over them.
 inline bool is_product(ir::Op op) { return op == ir::Op::dot || op == ir::Op::convolution; }
 
+/// The instruction that makes a leaf.
+struct Maker {
+  Ref ref;
+  std::vector<int64_t> path;
+  auto operator<=>(const Maker&) const = default;
+};
+
+/// Arrays with the leaves of a result; in each, dimension `last` (-1: none) comes last, the others in order.
+struct Materialised {
+  std::vector<int> arrays;
+  int64_t last = -1;
+};
+
 /// Arrays hold elements as memory has them, or in register types (materialised results).
 enum class Held : uint8_t { stored, computed };
 

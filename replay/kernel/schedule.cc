@@ -104,6 +104,7 @@ void Scheduler::serial(const Nest& nest) {
 }
 
 void Scheduler::nest(const Nest& nest) {
+  if (nest.merge) return merge(*nest.merge);
   if (nest.serial) return serial(nest);
   const bool is_map = nest.outer.empty() && nest.stages.size() == 1 && nest.stages[0].reductions.empty() && nest.finish.empty();
   if (is_map) return map(nest);

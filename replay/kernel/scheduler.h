@@ -40,6 +40,7 @@ class Scheduler {
   void swept_columns(const Nest& nest, TermId across);
   void blocked_rows(const Nest& nest, Loop blocked, int64_t size);
   void serial(const Nest& nest);
+  void merge(const Merge& merge);
   std::vector<Partial> partials(const Nest& nest, int64_t blocks, TermId last);
   Nest combining(const Nest& nest, const std::vector<Partial>& partials, TermId block);
   void finish(Scheduled& part, const Footprint& print, const std::vector<Loop>& loops, int64_t per_iteration);

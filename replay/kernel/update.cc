@@ -66,6 +66,18 @@ base::Result<Destination> destination(Evaluator& evaluator, Ref scatter, Ref ind
 
 }  // namespace
 
+void own(Graph& g, Nest& nest, Stage& stage, const Index& row, int64_t owned) {
+  nest.owned = owned;
+  if (owned <= 1) return;
+  nest.first_owned = g.terms.variable(0, owned);
+  nest.end_owned = g.terms.variable(0, owned);
+  const NodeId at = g.index(Reg::i64, row);
+  const auto bound = [&](TermId term) { return g.index(Reg::i64, Index{0, {{term, 1}}}); };
+  const NodeId mine =
+      g.binary(Code::and_, g.compare(Predicate::sge, at, bound(nest.first_owned)), g.compare(Predicate::slt, at, bound(nest.end_owned)));
+  stage.condition = g.binary(Code::and_, stage.condition, mine);
+}
+
 base::Status scatter_updates(Evaluator& evaluator, Ref scatter, const std::vector<Updated>& targets, Nest& nest) {
   Graph& g = evaluator.graph();
   const size_t n = targets.size();
@@ -77,16 +89,7 @@ base::Status scatter_updates(Evaluator& evaluator, Ref scatter, const std::vecto
   const Place at = loops_over(evaluator, updates, dims.update_window_dims, nest.outer, stage.loops);
   ASSIGN_OR_RETURN(const Destination to, destination(evaluator, scatter, indices, targets[0].shape.dims, dims, at));
   stage.condition = to.inside;
-  nest.owned = to.owned;
-  if (to.owned > 1) {
-    nest.first_owned = g.terms.variable(0, to.owned);
-    nest.end_owned = g.terms.variable(0, to.owned);
-    const NodeId row = g.index(Reg::i64, to.owner);
-    const auto bound = [&](TermId term) { return g.index(Reg::i64, Index{0, {{term, 1}}}); };
-    const NodeId mine = g.binary(Code::and_, g.compare(Predicate::sge, row, bound(nest.first_owned)),
-                                 g.compare(Predicate::slt, row, bound(nest.end_owned)));
-    stage.condition = g.binary(Code::and_, stage.condition, mine);
-  }
+  own(g, nest, stage, to.owner, to.owned);
   const auto held = [](const Updated& t) { return t.stored_type ? Held::stored : Held::computed; };
   std::vector<Typed> arguments;
   std::vector<Index> elements;

@@ -1,0 +1,108 @@
+// The pick is a reduction over the window of (value, place): the new element is taken where there is none yet or `select` does not keep the
+// old one. The scatter runs serially, as those of update.cc do: threads share out the destination.
+#include "replay/kernel/pick.h"
+
+#include <algorithm>
+
+#include "src/ir/attr.h"
+
+namespace kernel {
+namespace {
+
+/// Components: the value's parts, its place, and whether there is an element under the window at all.
+base::Result<Reduction> picking(Evaluator& evaluator, Ref ref, ir::CompId select, ir::Type type) {
+  Graph& g = evaluator.graph();
+  const int64_t parts = ir::is_complex(type) ? 2 : 1, n = parts + 2;
+  const auto value = [&](int64_t first) {
+    std::vector<NodeId> nodes;
+    for (int64_t k = 0; k < parts; ++k) nodes.push_back(g.op(Code::parameter, register_of(type), {}, first + k));
+    return parts == 2 ? g.pair(nodes[0], nodes[1]) : nodes[0];
+  };
+  const NodeId old = value(0), fresh = value(n);
+  const Typed arguments[] = {{old, type}, {fresh, type}};
+  ASSIGN_OR_RETURN(const auto keep, evaluator.apply(select, arguments));
+  if (keep.size() != 1 || g.type(keep[0]) != Reg::i1) return evaluator.unsupported(ref, "its select gives no predicate");
+  const NodeId old_place = g.op(Code::parameter, Reg::i64, {}, parts), place = g.op(Code::parameter, Reg::i64, {}, n + parts);
+  const NodeId exists = g.op(Code::parameter, Reg::i1, {}, n + parts + 1);
+  const NodeId none = g.compare(Predicate::slt, old_place, g.integer(Reg::i64, 0));
+  const NodeId loses = g.binary(Code::xor_, keep[0], g.integer(Reg::i1, 1));
+  const NodeId take = g.binary(Code::and_, exists, g.binary(Code::or_, none, loses));
+  const NodeId chosen = g.select(take, fresh, old);
+  Reduction reduction;
+  reduction.in_order = true;
+  for (int64_t k = 0; k < parts; ++k) {
+    reduction.combined.push_back(g.part(chosen, static_cast<size_t>(k)));
+    const Reg reg = register_of(type);
+    reduction.start.push_back(is_float(reg) ? g.real(reg, 0) : g.integer(reg, 0));
+  }
+  reduction.combined.push_back(g.select(take, place, old_place));
+  reduction.start.push_back(g.integer(Reg::i64, -1));
+  reduction.combined.push_back(exists);
+  reduction.start.push_back(g.integer(Reg::i1, 1));
+  return reduction;
+}
+
+}  // namespace
+
+base::Status pick_elements(Evaluator& evaluator, Ref ref, int picks, Nest& nest) {
+  Graph& g = evaluator.graph();
+  const ir::Instr& i = evaluator.instr(ref);
+  const auto selects = ir::attr_calls(evaluator.module(), i, "select");
+  ASSIGN_OR_RETURN(auto window, ir::attr_window(evaluator.module(), i));
+  const ir::Shape &over = evaluator.shape(evaluator.operand(ref, 0)), &source = evaluator.shape(evaluator.operand(ref, 1));
+  if (window.empty()) window.resize(over.dims.size());
+  if (selects.empty() || window.size() != over.dims.size() || source.rank() != over.rank())
+    return evaluator.unsupported(ref, "no select, or a window of another rank");
+  std::vector<int64_t> extents;
+  int64_t taps = 1;
+  for (const auto& w : window) extents.push_back(w.size), taps *= w.size;
+  const int64_t count = ir::elements(source);
+  const Index linear = evaluator.loops_of("outer", count, nest.outer);
+  const Place place = delinearise(g.terms, source.dims, linear);
+  Stage stage;
+  const Place steps = delinearise(g.terms, extents, evaluator.loops_of("window", taps, stage.loops));
+  Place at(over.dims.size());
+  NodeId inside = g.integer(Reg::i1, 1);
+  for (size_t d = 0; d < at.size(); ++d) {
+    const Tap tap = evaluator.tap(window[d], place[d], steps[d], over.dims[d]);
+    inside = g.binary(Code::and_, inside, tap.inside);
+    at[d] = tap.at;
+  }
+  ASSIGN_OR_RETURN(Reduction reduction, picking(evaluator, ref, selects[0], over.type));
+  ASSIGN_OR_RETURN(const NodeId value, evaluator.value(evaluator.operand(ref, 0), {}, at));
+  reduction.values = evaluator.flattened({&value, 1});
+  reduction.values.push_back(g.index(Reg::i64, linearise(over.dims, at)));
+  reduction.values.push_back(inside);
+  evaluator.name_results(reduction);
+  const NodeId picked = reduction.results[reduction.results.size() - 2];
+  stage.reductions.push_back(std::move(reduction));
+  evaluator.add_stage(std::move(stage), -1, {});
+  nest.finish.push_back({picks, g.terms.normal(linear), picked});
+  return {};
+}
+
+base::Status scatter_picked(Evaluator& evaluator, Ref ref, int picks, const Updated& target, Nest& nest) {
+  Graph& g = evaluator.graph();
+  const auto scatters = ir::attr_calls(evaluator.module(), evaluator.instr(ref), "scatter");
+  if (scatters.empty()) return evaluator.unsupported(ref, "no scatter");
+  const ir::Shape& source = evaluator.shape(evaluator.operand(ref, 1));
+  const int64_t size = ir::elements(target.shape);
+  const ir::Type type = target.shape.type;
+  nest.serial = true;
+  const Index linear = evaluator.loops_of("picked", ir::elements(source), nest.outer);
+  const NodeId picked = g.load(Reg::i64, picks, linear);
+  const Index at = evaluator.clamped_value({picked, ir::Type::s64}, 0, size - 1);
+  Stage stage;
+  stage.condition = g.compare(Predicate::sge, picked, g.integer(Reg::i64, 0));
+  own(g, nest, stage, at, size);
+  const NodeId old = evaluator.load(type, target.array, at, target.stored_type ? Held::stored : Held::computed);
+  ASSIGN_OR_RETURN(const NodeId update, evaluator.value(evaluator.operand(ref, 1), {}, delinearise(g.terms, source.dims, linear)));
+  const Typed arguments[] = {{old, type}, {update, type}};
+  ASSIGN_OR_RETURN(const auto sum, evaluator.apply(scatters[0], arguments));
+  if (sum.size() != 1) return evaluator.unsupported(ref, "its scatter has another number of results");
+  evaluator.store(stage.stores, target.array, at, {sum[0], type}, target.stored_type ? Held::stored : Held::computed);
+  evaluator.add_stage(std::move(stage), -1, {});
+  return {};
+}
+
+}  // namespace kernel
