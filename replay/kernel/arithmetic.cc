@@ -269,7 +269,8 @@ NodeId reduce_precision(Graph& g, const ElementOp& op, Typed x) {
   const Reg reg = g.type(x.node);
   if (!ir::is_float(x.type) || op.exponent_bits < 1 || op.mantissa_bits < 0) return -1;
   const NodeId kept = round_mantissa(g, x.node, op.mantissa_bits);
-  if (op.exponent_bits >= (reg == Reg::f64 ? 11 : 8)) return kept;
+  const int own_bits = ir::is_small_float(x.type) ? ir::info(x.type).small->exponent : reg == Reg::f64 ? 11 : 8;
+  if (op.exponent_bits >= own_bits) return kept;
   const int bias = (1 << (op.exponent_bits - 1)) - 1;
   const double infinity = std::numeric_limits<double>::infinity();
   const double smallest = std::ldexp(1.0, 1 - bias), above = std::ldexp(1.0, bias + 1);

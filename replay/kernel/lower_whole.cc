@@ -56,8 +56,10 @@ base::Result<Materialised> Lowering::lower_sort(Ref ref) {
   made.last = sorting.dimension;
   if (ir::elements(ir::array_shape(ir::Type::u8, sorting.sizes)) == 0) return made;
   RETURN_IF_ERROR(lower_with([&](Nest& nest) { return sort_input(evaluator_, ref, sorting, first, nest); }, true));
-  Nest nest;
+  Nest nest, asked;
+  evaluator_.begin(asked);
   ASSIGN_OR_RETURN(nest.merge, merge_of(evaluator_, ref, sorting, pairs));
+  if (!asked.stages.empty()) return evaluator_.unsupported(ref, "a reduction inside its computation");
   out_.nests.push_back(std::move(nest));
   return made;
 }

@@ -18,7 +18,7 @@ std::optional<NodeId> identity(Graph& g, Op op, ir::Type type) {
   const double inf = std::numeric_limits<double>::infinity();
   const bool sign = ir::info(type).kind == ir::TypeInfo::Kind::signed_;
   const int bits = ir::info(type).significant_bits;
-  const int64_t largest = sign ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : -1;
+  const int64_t largest = sign ? static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1) : -1;
   const int64_t smallest = sign ? -largest - 1 : 0;
   if (reg == Reg::i1) {
     const bool all = op == Op::and_ || op == Op::minimum || op == Op::multiply;
