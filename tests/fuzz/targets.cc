@@ -25,8 +25,8 @@ bool sound(const ir::Module& module) { return module.entry >= 0 && ir::verify(mo
 
 double work(const ir::Module& module) {
   double sum = 0;
-  for (size_t c = 0; c < module.comps.size(); ++c) {
-    for (size_t i = 0; i < module.comps[c].instrs.size(); ++i) {
+  for (size_t c = 0; c < module.computations.size(); ++c) {
+    for (size_t i = 0; i < module.computations[c].instrs.size(); ++i) {
       const ir::InstrRef at{static_cast<ir::CompId>(c), static_cast<ir::InstrId>(i)};
       for (const ir::CostMethod method : ir::kCostMethods) {
         const ir::Cost cost = ir::cost(module, at, method);
@@ -39,7 +39,7 @@ double work(const ir::Module& module) {
 
 /// No loops, which may be endless, and nothing large.
 bool tiny(const ir::Module& module) {
-  for (const ir::Computation& comp : module.comps) {
+  for (const ir::Computation& comp : module.computations) {
     for (const ir::Instr& instr : comp.instrs) {
       if (instr.op == ir::Op::while_) return false;
       for (const ir::Leaf& leaf : ir::leaves(module.shape(instr)))
