@@ -64,7 +64,7 @@ bool Parser::parse_opcode(ir::Instr& instr, std::string_view word, size_t offset
   if (const OldOpcode* old = find_old_opcode(word)) {
     instr.op = old->op;
     if (!old->key.empty()) instr.attrs.push_back({module_.strings.intern(old->key), module_.strings.intern(old->value)});
-    note_once(offset, "old-opcode", word, fmt::format("'{}' is read as '{}'", word, ir::text(old->op)));
+    notes_.add_once(offset, "old-opcode", word, fmt::format("'{}' is read as '{}'", word, ir::text(old->op)));
     return true;
   }
   for (const auto& [suffix, async] : kAsyncSuffixes) {
@@ -96,12 +96,13 @@ bool Parser::parse_arguments(Scope& scope, ir::Instr& instr) {
     auto literal = parse_literal(shape, 0);
     if (!literal) return false;
     if (literal->elided)
-      note(instr.offset, "elided-constant", fmt::format("'{}' has no values: a replay fills it like an input", module_.text(instr.name)));
+      notes_.add(instr.offset, "elided-constant",
+                 fmt::format("'{}' has no values: a replay fills it like an input", module_.text(instr.name)));
     instr.literal = module_.add(*std::move(literal));
     return true;
   }
-  while (lexer_.peek() != ')') {
-    if (!instr.operands.empty() && !expect(',')) return false;
+  for (bool first = true; lexer_.peek() != ')'; first = false) {
+    if (!first && !expect(',')) return false;
     if (!parse_operand(scope, instr)) return false;
   }
   return true;
@@ -116,6 +117,10 @@ bool Parser::parse_operand(Scope& scope, ir::Instr& instr) {
     const auto written = parse_shape();
     if (!written) return false;
     shape = *written;
+  }
+  if (shape != kNoShape && !single_ && (lexer_.peek() == ',' || lexer_.raw() == ')')) {
+    notes_.add(begin, "nameless-operand", "an operand without a name is left out, as XLA does");
+    return true;
   }
   lexer_.skip();
   const size_t place = lexer_.at();
@@ -140,7 +145,8 @@ bool Parser::parse_operand(Scope& scope, ir::Instr& instr) {
   return true;
 }
 
-bool Parser::parse_attributes(ir::Instr& instr) {
+/// `, key=…, key=…`: `take` reads each value.
+bool Parser::parse_pairs(const std::function<bool(std::string_view key, size_t offset)>& take) {
   while (lexer_.take(',')) {
     lexer_.skip();
     const size_t place = lexer_.at();
@@ -148,8 +154,13 @@ bool Parser::parse_attributes(ir::Instr& instr) {
     if (key.empty()) return expected("an attribute's name");
     if (!expect('=')) return false;
     lexer_.skip();
-    if (!parse_attribute(instr, key, place)) return false;
+    if (!take(key, place)) return false;
   }
+  return true;
+}
+
+bool Parser::parse_attributes(ir::Instr& instr) {
+  if (!parse_pairs([&](std::string_view key, size_t place) { return parse_attribute(instr, key, place); })) return false;
   const bool is_async = instr.op == ir::Op::async_start || instr.op == ir::Op::async_update || instr.op == ir::Op::async_done;
   return !is_async || wrap_async(instr);
 }
@@ -162,23 +173,25 @@ bool Parser::parse_attribute(ir::Instr& instr, std::string_view key, size_t offs
     instr.origin = module_.intern(*origin);
     return true;
   }
-  if (instr.attrs.size() >= kMaxAttributes)
-    return fail(offset, fmt::format("an instruction has at most {} attributes here", kMaxAttributes));
-  for (const ir::Attr& attr : instr.attrs) {
-    if (module_.text(attr.key) == key) return fail(offset, fmt::format("'{}' is given twice", key));
-  }
+  if (!is_new(instr.attrs, key, offset)) return false;
   ir::Attr attr{module_.strings.intern(key), {}};
   if (names_computations(key)) return parse_calls(instr, attr);
-  if (!is_known_attribute(key)) note_once(offset, "unknown-attribute", key, fmt::format("attribute '{}' is kept and not used", key));
+  const size_t place = lexer_.at();
+  const auto value = parse_value(key);
+  if (!value) return false;
+  if (const Attribute* known = find_attribute(key)) {
+    if (std::string what = wrong_form(*known, *value); !what.empty()) return fail(place, std::move(what));
+  } else {
+    const std::string_view near = nearest_attribute(key);
+    notes_.add_once(
+        offset, "unknown-attribute", key,
+        fmt::format("attribute '{}' is kept and not used{}", key, near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+  }
   if (key == "control-predecessors") {  // names print with '%' in one form and without in the other
-    const auto value = parse_value(key);
-    if (!value) return false;
     std::string names(*value);
     std::erase(names, '%');
     attr.text = module_.strings.intern(names);
   } else {
-    const auto value = parse_value(key);
-    if (!value) return false;
     attr.text = module_.strings.intern(*value);
   }
   instr.attrs.push_back(attr);

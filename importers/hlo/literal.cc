@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -37,6 +38,13 @@ uint64_t nan_bits(ir::Type type, std::optional<uint64_t> payload, bool negative)
   const uint64_t mask = (uint64_t{1} << mantissa) - 1;
   const uint64_t exponent = ((uint64_t{1} << (width - 1)) - 1) & ~mask;
   return exponent | (payload.value_or(uint64_t{1} << (mantissa - 1)) & mask) | (negative ? uint64_t{1} << (width - 1) : 0);
+}
+
+/// Whether NaNs of the type have room for a payload.
+bool carries(ir::Type type, uint64_t payload) {
+  const base::FloatFormat* small = ir::info(type).small;
+  if (small != nullptr && small->special != base::FloatFormat::Special::ieee) return false;
+  return payload >> (ir::info(type).significant_bits - 1) == 0;
 }
 
 uint64_t float_bits(ir::Type type, double value) {
@@ -94,6 +102,7 @@ bool LiteralReader::nan(ir::Literal& out, ir::Type type, bool negative) {
     if (code != std::errc() || end == rest.data() + rest.size() || *end != ')')
       return what_ = "a NaN's payload is written nan(0x7f)", false;
     payload = bits;
+    if (!carries(type, bits)) return what_ = "this NaN's payload does not fit the type", false;
     lexer_.move_to(lexer_.at() + static_cast<size_t>(end - rest.data()) + 1);
   }
   append(out, nan_bits(type, payload, negative), ir::bytes(type));
@@ -157,6 +166,42 @@ bool LiteralReader::level(ir::Literal& out, const ir::Shape& shape, size_t dim) 
   return lexer_.take('}') || (what_ = "expected '}'; more elements than the shape has", false);
 }
 
+/// `[1, 2]`, or `1` of a vector: the place in row-major order.
+std::optional<int64_t> LiteralReader::position(const ir::Shape& shape) {
+  const bool bracket = lexer_.take('[');
+  int64_t place = 0;
+  for (size_t dim = 0; dim < shape.dims.size(); ++dim) {
+    if (dim > 0 && !lexer_.take(',')) return std::nullopt;
+    const auto index = lexer_.integer();
+    if (!index || *index < 0 || *index >= shape.dims[dim]) return std::nullopt;
+    place = place * shape.dims[dim] + *index;
+  }
+  return !bracket || lexer_.take(']') ? std::optional(place) : std::nullopt;
+}
+
+/// Whether elements with their indices follow: `{[0, 1]: 5}` or `{3: 5}`.
+bool LiteralReader::at_sparse(const ir::Shape& shape) {
+  const size_t begin = lexer_.at();
+  bool yes = lexer_.take('{') && !shape.dims.empty() && lexer_.peek() == '[';
+  if (!yes && shape.rank() == 1) yes = lexer_.integer() && lexer_.peek() == ':';
+  lexer_.move_to(begin);
+  return yes;
+}
+
+bool LiteralReader::sparse(ir::Literal& out, const ir::Shape& shape) {
+  lexer_.take('{');
+  while (!lexer_.take('}')) {
+    const auto place = position(shape);
+    if (!place) return what_ = "expected an index inside the array", false;
+    ir::Literal one;
+    if (!lexer_.take(':')) return what_ = "expected ':'", false;
+    if (!element(one, shape.type)) return false;
+    std::ranges::copy(one.data, out.data.begin() + *place * ir::bytes(shape.type));
+    lexer_.take(',');
+  }
+  return true;
+}
+
 /// An element; texts before 2018-11 printed pred arrays without commas: {101}.
 bool LiteralReader::digit(ir::Literal& out, ir::Type type) {
   const char c = type == ir::Type::pred ? lexer_.peek() : '\0';
@@ -170,9 +215,7 @@ std::optional<ir::Literal> Parser::parse_literal(const ir::Shape& shape, int dep
   ir::Literal literal;
   const size_t begin = lexer_.at();
   if (depth > kMaxDepth) return fail(begin, fmt::format("literals nest deeper than {}", kMaxDepth)), std::nullopt;
-  if (at_shape() && (lexer_.peek() != '(')) {  // until 2018-12 every constant carried its shape again
-    if (!parse_shape_at(0)) return std::nullopt;
-  }
+  if (repeats_shape() && !parse_shape_at(0)) return std::nullopt;
   if (lexer_.peek() == '{' && lexer_.text().substr(lexer_.at()).starts_with("{...}")) {
     lexer_.move_to(lexer_.at() + 5);
     literal.elided = true;
@@ -191,32 +234,47 @@ std::optional<ir::Literal> Parser::parse_literal(const ir::Shape& shape, int dep
   }
   if (!shape.is_array()) return literal;
   LiteralReader reader(lexer_);
-  const bool ok = lone_number(shape) ? parse_lone_number(literal, shape, reader) : parse_elements(literal, shape, reader);
+  const bool is_lone = !shape.dims.empty() && lexer_.peek() != '{' && ir::elements(shape) > 0;  // `f32[5] constant(3)`, as people write
+  const bool ok = is_lone ? parse_lone_number(literal, shape, reader) : parse_elements(literal, shape, reader);
   if (ok) return literal;
   return fail(lexer_.at(),
               fmt::format("{} of {}, got {}", reader.element_error(), ir::print(shape, ir::LayoutPrint::without), lexer_.found())),
          std::nullopt;
 }
 
+/// Until 2018-12 every constant carried its shape again. A tuple's shape is followed by the values in parentheses.
+bool Parser::repeats_shape() {
+  if (!at_shape()) return false;
+  if (lexer_.peek() != '(') return true;
+  const size_t begin = lexer_.at();
+  const bool yes = !lexer_.group().empty() && lexer_.peek() == '(';
+  lexer_.move_to(begin);
+  return yes;
+}
+
+/// Zeros, as far as the budget of what the text does not spell out goes.
+bool Parser::fill(ir::Literal& literal, const ir::Shape& shape, size_t place) {
+  const int64_t bytes = ir::bytes(shape);
+  counters_.fill_budget -= bytes;
+  if (counters_.fill_budget < 0) return fail(place, "the elements that are left out are too many; write them, or {...}");
+  literal.data.resize(static_cast<size_t>(bytes));
+  return true;
+}
+
 bool Parser::parse_elements(ir::Literal& literal, const ir::Shape& shape, LiteralReader& reader) {
   const int64_t count = ir::elements(shape);
+  if (reader.at_sparse(shape)) return fill(literal, shape, lexer_.at()) && reader.sparse(literal, shape);
   if (count > static_cast<int64_t>(lexer_.text().size() - lexer_.at())) return fail(lexer_.at(), "too few elements for the shape");
   literal.data.reserve(static_cast<size_t>(count * ir::bytes(shape.type)));
   return shape.dims.empty() ? reader.element(literal, shape.type) : reader.level(literal, shape, 0);
 }
 
-/// `f32[5] constant(3)`, in texts that people write.
-bool Parser::lone_number(const ir::Shape& shape) { return !shape.dims.empty() && lexer_.peek() != '{' && ir::elements(shape) > 0; }
-
 /// XLA reads one number for a whole array as the first element and zeros; so do we, and say it. The memory is bounded by the text's size.
 bool Parser::parse_lone_number(ir::Literal& literal, const ir::Shape& shape, LiteralReader& reader) {
   const size_t place = lexer_.at();
   if (!reader.element(literal, shape.type)) return false;
-  const int64_t bytes = ir::bytes(shape);
-  counters_.fill_budget -= bytes;
-  if (counters_.fill_budget < 0) return fail(place, "one number for a large array; write its elements, or {...}");
-  literal.data.resize(static_cast<size_t>(bytes));
-  note(place, "lone-number", "one number for a whole array is its first element; the others are 0, as XLA reads it");
+  if (!fill(literal, shape, place)) return false;
+  notes_.add(place, "lone-number", "one number for a whole array is its first element; the others are 0, as XLA reads it");
   return true;
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "importers/hlo/words.h"
 #include "src/base/text.h"
 #include "src/ir/escape.h"
@@ -22,12 +24,6 @@ bool Parser::expected(std::string_view what) {
 }
 
 bool Parser::expect(char c) { return lexer_.take(c) || expected(fmt::format("'{}'", c)); }
-
-void Parser::note(size_t offset, std::string code, std::string text) { notes_.push_back({offset, std::move(code), std::move(text)}); }
-
-void Parser::note_once(size_t offset, std::string code, std::string_view key, std::string text) {
-  if (noted_.emplace(fmt::format("{} {}", code, key), true).second) note(offset, std::move(code), std::move(text));
-}
 
 base::Result<ir::Module> Parser::run() {
   if (lexer_.text().size() > kMaxText) return base::Error{fmt::format("{}: larger than 2 GiB; split the dump", source_)};
@@ -61,25 +57,28 @@ bool Parser::parse_header() {
   if (name.empty()) return expected("the module's name");
   module_.name = module_.strings.intern(name);
   if (lexer_.raw() == ':') lexer_.take(':');  // of 2017
-  while (lexer_.take(',')) {
-    lexer_.skip();
-    const size_t place = lexer_.at();
-    const std::string_view key = lexer_.word();
-    if (key.empty()) return expected("an attribute's name");
-    if (!expect('=')) return false;
-    lexer_.skip();
-    const auto value = parse_value(key);
-    if (!value) return false;
-    if (!is_known_header_attribute(key)) {
-      note_once(place, "unknown-attribute", key, fmt::format("header attribute '{}' is kept and not used", key));
-    }
-    if (module_.attrs.size() >= kMaxAttributes) return fail(place, fmt::format("a header has at most {} attributes here", kMaxAttributes));
-    for (const ir::Attr& attr : module_.attrs) {
-      if (module_.text(attr.key) == key) return fail(place, fmt::format("'{}' is given twice", key));
-    }
-    module_.attrs.push_back({module_.strings.intern(key), module_.strings.intern(*value)});
-  }
+  if (!parse_pairs([this](std::string_view key, size_t place) { return parse_header_attribute(key, place); })) return false;
   return parse_stack_frames();
+}
+
+bool Parser::parse_header_attribute(std::string_view key, size_t offset) {
+  if (!is_new(module_.attrs, key, offset)) return false;
+  const size_t place = lexer_.at();
+  const auto value = parse_value(key);
+  if (!value) return false;
+  if (const Attribute* known = find_header_attribute(key)) {
+    if (std::string what = wrong_form(*known, *value); !what.empty()) return fail(place, std::move(what));
+  } else {
+    notes_.add_once(offset, "unknown-attribute", key, fmt::format("header attribute '{}' is kept and not used", key));
+  }
+  module_.attrs.push_back({module_.strings.intern(key), module_.strings.intern(*value)});
+  return true;
+}
+
+bool Parser::is_new(const std::vector<ir::Attr>& attrs, std::string_view key, size_t offset) {
+  if (attrs.size() >= kMaxAttributes) return fail(offset, fmt::format("more than {} attributes", kMaxAttributes));
+  const auto same = [&](const ir::Attr& attr) { return module_.text(attr.key) == key; };
+  return std::ranges::none_of(attrs, same) || fail(offset, fmt::format("'{}' is given twice", key));
 }
 
 /// `ENTRY …`, `name {`, `name (…) -> …`: without moving the cursor.

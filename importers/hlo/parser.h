@@ -3,6 +3,7 @@
 // resolve.cc turns names into ids afterwards, so that nothing needs to be defined before it is used.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -23,7 +24,7 @@ class Parser {
   base::Result<ir::Module> run();
   size_t end() const { return lexer_.at(); }
   bool saw_entry() const { return entry_ >= 0; }
-  const std::vector<PlacedNote>& notes() const { return notes_; }
+  const std::vector<PlacedNote>& notes() const { return notes_.all(); }
 
  private:
   // parser.cc
@@ -40,6 +41,9 @@ class Parser {
   bool parse_opcode(ir::Instr& instr, std::string_view word, size_t offset);
   bool parse_arguments(Scope& scope, ir::Instr& instr);
   bool parse_operand(Scope& scope, ir::Instr& instr);
+  bool parse_pairs(const std::function<bool(std::string_view key, size_t offset)>& take);
+  bool is_new(const std::vector<ir::Attr>& attrs, std::string_view key, size_t offset);
+  bool parse_header_attribute(std::string_view key, size_t offset);
   bool parse_attributes(ir::Instr& instr);
   bool parse_attribute(ir::Instr& instr, std::string_view key, size_t offset);
   bool parse_calls(ir::Instr& instr, ir::Attr attr);
@@ -52,26 +56,27 @@ class Parser {
   std::optional<ir::Shape> parse_shape_at(int depth);
   bool parse_dims(ir::Shape& shape);
   bool parse_layout(ir::Shape& shape);
+  bool parse_sparse_layout();
   bool at_shape();
   std::optional<std::string_view> parse_value(std::string_view key);
   bool append_group(std::string_view key);
   std::optional<ir::Origin> parse_metadata();
   bool parse_metadata_field(ir::Origin& origin, std::string& rest);
-
-  // stack_frames.cc
   bool parse_stack_frames();
   void place_origin(ir::Origin& origin) const;
 
   // literal.cc
   std::optional<ir::Literal> parse_literal(const ir::Shape& shape, int depth);
   bool parse_elements(ir::Literal& literal, const ir::Shape& shape, LiteralReader& reader);
-  bool lone_number(const ir::Shape& shape);
+  bool repeats_shape();
+  bool fill(ir::Literal& literal, const ir::Shape& shape, size_t place);
   bool parse_lone_number(ir::Literal& literal, const ir::Shape& shape, LiteralReader& reader);
 
   // resolve.cc
   std::optional<ir::CompId> finish(Scope scope, ir::StringId name, size_t offset);
   bool name_instructions(Scope& scope);
   bool resolve_operands(Scope& scope);
+  bool resolve_predecessors(const Scope& scope, const ir::Instr& instr);
   std::optional<ir::InstrId> resolve(Scope& scope, const Use& use);
   std::optional<ir::InstrId> element_of(Scope& scope, const Use& use);
   bool unknown_operand(const Scope& scope, const Use& use);
@@ -86,20 +91,16 @@ class Parser {
   bool infer_shape_of(const ir::Computation& comp, ir::Instr& instr);
   bool has_room_for(const ir::Shape& shape, int depth);
   ir::StringId fresh_name(std::string_view base);
-  std::optional<ir::InstrId> find_named(ir::StringId name) const;
-  void set_named(ir::StringId name, ir::InstrId id);
 
   bool fail(size_t offset, std::string what);
   bool expected(std::string_view what);  ///< fails with "expected 'what', got …" at the cursor
   bool expect(char c);
-  void note(size_t offset, std::string code, std::string text);
-  void note_once(size_t offset, std::string code, std::string_view key, std::string text);
 
   Lexer lexer_;
   std::string_view source_;
   size_t begin_;
   ir::Module module_;
-  std::vector<PlacedNote> notes_;
+  Notes notes_;
   std::optional<base::Error> error_;
   int depth_ = 0;
   ir::CompId entry_ = -1;
@@ -110,10 +111,8 @@ class Parser {
   std::vector<size_t> comp_offsets_;
   std::vector<std::optional<ir::Shape>> declared_;                 ///< result shape in the computation's header
   std::unordered_map<std::string_view, ir::ShapeId> shape_cache_;  ///< by text
-  std::vector<std::pair<uint32_t, ir::InstrId>> named_;            ///< by StringId: scope number and instruction
-  uint32_t scope_number_ = 0;
+  NamedInstructions named_;
   Counters counters_;
-  std::unordered_map<std::string, bool> noted_;
   std::string value_;  ///< reused by parse_value
 };
 

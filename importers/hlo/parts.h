@@ -1,9 +1,14 @@
 // What the parser holds while names are not ids yet, and the bounds of what it takes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "src/ir/infer.h"
@@ -25,6 +30,20 @@ struct PlacedNote {
   std::string code, text;
 };
 
+class Notes {
+ public:
+  void add(size_t offset, std::string code, std::string text) { notes_.push_back({offset, std::move(code), std::move(text)}); }
+  /// The first of its code and key only.
+  void add_once(size_t offset, std::string code, std::string_view key, std::string text) {
+    if (seen_.insert(code + ' ' + std::string(key)).second) add(offset, std::move(code), std::move(text));
+  }
+  const std::vector<PlacedNote>& all() const { return notes_; }
+
+ private:
+  std::vector<PlacedNote> notes_;
+  std::unordered_set<std::string> seen_;
+};
+
 /// An operand before names are known. Instr::operands holds the position in Scope::uses, or ~id of a nested instruction.
 struct Use {
   ir::StringId name;
@@ -43,6 +62,26 @@ struct CallUse {
   uint32_t offset;
 };
 
+/// Instructions of the computation being read, by name: a slot for each string of the module, marked with the number of its scope.
+class NamedInstructions {
+ public:
+  void begin_scope() { ++scope_; }
+  std::optional<ir::InstrId> find(ir::StringId name) const {
+    const auto slot = static_cast<size_t>(name);
+    if (slot >= slots_.size() || slots_[slot].first != scope_) return std::nullopt;
+    return slots_[slot].second;
+  }
+  void set(ir::StringId name, ir::InstrId id) {
+    const auto slot = static_cast<size_t>(name);
+    if (slot >= slots_.size()) slots_.resize(std::max(slot + 1, 2 * slots_.size()));
+    slots_[slot] = {scope_, id};
+  }
+
+ private:
+  std::vector<std::pair<uint32_t, ir::InstrId>> slots_;
+  uint32_t scope_ = 0;
+};
+
 /// The innermost line of a stack frame.
 struct FramePlace {
   ir::StringId file{};
@@ -54,7 +93,7 @@ struct Counters {
   int64_t next_fresh = 1, next_body = 1;  ///< of made-up names of instructions and bodies
   int64_t made_parameters = 0;            ///< of a single instruction
   int64_t inferred_elements = 0;
-  int64_t fill_budget = int64_t{64} << 20;  ///< bytes of constants that the text does not spell out
+  int64_t fill_budget = int64_t{256} << 20;  ///< bytes of constants that the text does not spell out
 };
 
 }  // namespace importers::hlo

@@ -70,7 +70,9 @@ std::string did_you_mean(std::string_view what, std::string_view word, std::span
 
 std::optional<ir::CompId> Parser::finish(Scope scope, ir::StringId name, size_t offset) {
   if (scope.root < 0) scope.root = static_cast<int64_t>(scope.instrs.size()) - 1;
-  if (!name_instructions(scope) || !resolve_operands(scope) || !order_instructions(scope)) return std::nullopt;
+  if (!name_instructions(scope) || !resolve_operands(scope)) return std::nullopt;
+  if (!std::ranges::all_of(scope.instrs, [&](const ir::Instr& instr) { return resolve_predecessors(scope, instr); })) return std::nullopt;
+  if (!order_instructions(scope)) return std::nullopt;
   ir::Computation comp;
   comp.name = name;
   if (!number_parameters(scope, comp)) return std::nullopt;
@@ -84,34 +86,22 @@ std::optional<ir::CompId> Parser::finish(Scope scope, ir::StringId name, size_t 
 }
 
 bool Parser::name_instructions(Scope& scope) {
-  ++scope_number_;
+  named_.begin_scope();
   counters_.next_fresh = 1;
   for (size_t i = 0; i < scope.instrs.size(); ++i) {
     const ir::Instr& instr = scope.instrs[i];
     if (instr.name == ir::StringId::empty) continue;
-    if (find_named(instr.name))
+    if (named_.find(instr.name))
       return fail(instr.offset, fmt::format("'{}' is defined twice in this computation", module_.text(instr.name)));
-    set_named(instr.name, static_cast<ir::InstrId>(i));
+    named_.set(instr.name, static_cast<ir::InstrId>(i));
   }
   return true;
-}
-
-std::optional<ir::InstrId> Parser::find_named(ir::StringId name) const {
-  const auto slot = static_cast<size_t>(name);
-  if (slot >= named_.size() || named_[slot].first != scope_number_) return std::nullopt;
-  return named_[slot].second;
-}
-
-void Parser::set_named(ir::StringId name, ir::InstrId id) {
-  const auto slot = static_cast<size_t>(name);
-  if (slot >= named_.size()) named_.resize(std::max(slot + 1, 2 * named_.size()));
-  named_[slot] = {scope_number_, id};
 }
 
 /// A name of this computation that is not taken: `base`, `base.1`, …
 ir::StringId Parser::fresh_name(std::string_view base) {
   ir::StringId id = module_.strings.intern(base);
-  while (find_named(id)) id = module_.strings.intern(fmt::format("{}.{}", base, counters_.next_fresh++));
+  while (named_.find(id)) id = module_.strings.intern(fmt::format("{}.{}", base, counters_.next_fresh++));
   return id;
 }
 
@@ -127,14 +117,14 @@ bool Parser::resolve_operands(Scope& scope) {
     if (scope.instrs[i].name != ir::StringId::empty) continue;
     const ir::StringId name = fresh_name(fmt::format("{}.anon", ir::text(scope.instrs[i].op)));
     scope.instrs[i].name = name;
-    set_named(name, static_cast<ir::InstrId>(i));
+    named_.set(name, static_cast<ir::InstrId>(i));
   }
   return true;
 }
 
 std::optional<ir::InstrId> Parser::resolve(Scope& scope, const Use& use) {
   if (use.name != ir::StringId::empty) {
-    if (const auto id = find_named(use.name)) return id;
+    if (const auto id = named_.find(use.name)) return id;
     if (module_.text(use.name).find('#') != std::string_view::npos) return element_of(scope, use);
   }
   if (!single_ || use.shape == kNoShape) return unknown_operand(scope, use), std::nullopt;
@@ -144,7 +134,7 @@ std::optional<ir::InstrId> Parser::resolve(Scope& scope, const Use& use) {
   parameter.offset = use.offset;
   parameter.number = counters_.made_parameters++;
   const auto id = static_cast<ir::InstrId>(scope.instrs.size());
-  if (use.name != ir::StringId::empty) set_named(use.name, id);
+  if (use.name != ir::StringId::empty) named_.set(use.name, id);
   scope.instrs.push_back(std::move(parameter));
   return id;
 }
@@ -153,14 +143,14 @@ std::optional<ir::InstrId> Parser::resolve(Scope& scope, const Use& use) {
 std::optional<ir::InstrId> Parser::element_of(Scope& scope, const Use& use) {
   const std::string path(module_.text(use.name));
   size_t hash = path.find('#');
-  auto id = find_named(module_.strings.intern(path.substr(0, hash)));
+  auto id = named_.find(module_.strings.intern(path.substr(0, hash)));
   if (!id) return unknown_operand(scope, {module_.strings.intern(path.substr(0, hash)), kNoShape, use.offset}), std::nullopt;
   while (hash != std::string::npos) {
     const size_t next = path.find('#', hash + 1);
     const ir::StringId prefix = module_.strings.intern(path.substr(0, next));
     const std::string index = path.substr(hash + 1, next == std::string::npos ? next : next - hash - 1);
     hash = next;
-    if (const auto known = find_named(prefix)) {
+    if (const auto known = named_.find(prefix)) {
       id = known;
       continue;
     }
@@ -171,7 +161,7 @@ std::optional<ir::InstrId> Parser::element_of(Scope& scope, const Use& use) {
     element.operands = {*id};
     element.attrs = {{module_.strings.intern("index"), module_.strings.intern(index)}};
     id = static_cast<ir::InstrId>(scope.instrs.size());
-    set_named(prefix, *id);
+    named_.set(prefix, *id);
     scope.instrs.push_back(std::move(element));
     omitted_shape_ = true;
   }
@@ -184,6 +174,23 @@ bool Parser::unknown_operand(const Scope& scope, const Use& use) {
     names.push_back(module_.text(instr.name));
   }
   return fail(use.offset, did_you_mean("instruction", module_.text(use.name), names));
+}
+
+/// `control-predecessors={a,b}` names instructions of the same computation.
+bool Parser::resolve_predecessors(const Scope& scope, const ir::Instr& instr) {
+  for (const ir::Attr& attr : instr.attrs) {
+    if (module_.text(attr.key) != "control-predecessors") continue;
+    const std::string names(module_.text(attr.text));
+    Lexer lexer(names);
+    for (lexer.take('{'); !lexer.take('}'); lexer.take(',')) {
+      const std::string_view name = lexer.name();
+      if (name.empty())
+        return fail(instr.offset, fmt::format("control-predecessors={}: not names in braces, like {{a,b}}", base::escaped(names)));
+      const ir::StringId id = module_.strings.intern(name);
+      if (!named_.find(id)) return unknown_operand(scope, {id, kNoShape, instr.offset});
+    }
+  }
+  return true;
 }
 
 bool Parser::order_instructions(Scope& scope) {
@@ -228,7 +235,7 @@ bool Parser::resolve_calls() {
   std::unordered_map<ir::StringId, ir::CompId> by_name;
   module_.entry = entry_ >= 0 ? entry_ : static_cast<ir::CompId>(module_.computations.size()) - 1;
   if (entry_ < 0 && module_.computations.size() > 1) {
-    note(comp_offsets_.back(), "no-entry", "no computation is marked ENTRY: the last one is taken");
+    notes_.add(comp_offsets_.back(), "no-entry", "no computation is marked ENTRY: the last one is taken");
   }
   for (size_t i = 0; i < module_.computations.size(); ++i) {
     const ir::StringId name = module_.computations[i].name;

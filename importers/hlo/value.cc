@@ -146,6 +146,7 @@ bool Parser::parse_dims(ir::Shape& shape) {
 /// `{1,0:T(8,128)S(1)}`. A '{' that no integer or ':' follows belongs to something else.
 bool Parser::parse_layout(ir::Shape& shape) {
   const size_t before = lexer_.at();
+  if (lexer_.text().substr(before).starts_with("sparse{")) return parse_sparse_layout();
   if (!lexer_.take('{')) return true;
   const char next = lexer_.peek();
   if (next == '}' && lexer_.text()[before] == '{') return lexer_.take('}');  // `f32[]{}` of very old texts
@@ -163,14 +164,21 @@ bool Parser::parse_layout(ir::Shape& shape) {
   if (lexer_.take(':')) {
     lexer_.skip();
     for (int depth = 0; depth > 0 || lexer_.peek() != '}'; lexer_.move_to(lexer_.at() + 1)) {
-      const char c = lexer_.raw();
-      if (c == '\0' || c == '{' || c == '"') return expected("'}' after a layout");
+      const char c = lexer_.peek();
+      if (c == '\0' || (c == '{' && depth == 0) || c == '"') return expected("'}' after a layout");
       depth += c == '(' ? 1 : c == ')' ? -1 : 0;
       shape.layout_rest += c;
     }
   }
   if (shape.dims.empty()) shape.has_layout = !shape.layout_rest.empty();
   return expect('}');
+}
+
+/// `f32[2,3]sparse{10}` of 2018 and 2019: at most 10 elements are stored. The values are those of the dense array.
+bool Parser::parse_sparse_layout() {
+  notes_.add_once(lexer_.at(), "sparse-layout", "", "arrays with a sparse layout are read as dense ones");
+  lexer_.take("sparse{");
+  return lexer_.integer() ? expect('}') : expected("the number of elements that are stored");
 }
 
 /// One bracket group of a value, appended to value_ without comments and needless space.

@@ -1,14 +1,28 @@
 // Words of HLO texts as tables: attributes that are known, attributes that name computations, opcodes of old texts.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "src/ir/op.h"
 
 namespace importers::hlo {
 
-bool is_known_attribute(std::string_view key);
-bool is_known_header_attribute(std::string_view key);
+/// What the value of an attribute looks like; more than this is the verifier's to know.
+enum class Form : uint8_t { any, integer, boolean, numbers, braces, word, string, one_of, aliases };
+struct Attribute {
+  std::string_view key;
+  Form form = Form::any;
+  std::string_view words;  ///< of one_of, separated by spaces
+};
+/// nullptr: not known to today's parsers.
+const Attribute* find_attribute(std::string_view key);
+const Attribute* find_header_attribute(std::string_view key);
+/// A known attribute that is spelled alike, or "".
+std::string_view nearest_attribute(std::string_view key);
+/// Why a value is not one of this attribute; "" if it is.
+std::string wrong_form(const Attribute& row, std::string_view value);
 /// `to_apply`, `calls`, `body`, …: the value is a computation or a list of them.
 bool names_computations(std::string_view key);
 

@@ -100,6 +100,17 @@ Inferred first_element(const In& in) { return element(in, 0); }
 Inferred second_element(const In& in) { return element(in, 1); }
 Inferred as_start(const In& in) { return follows(in.operand(0)); }
 
+/// A token is the last operand; texts until 2018-08 have none.
+Inferred with_token(const In& in, size_t values) {
+  if (in.count() < values || in.count() > values + 1)
+    return broken("{} takes {} and a token, got {} operands", text(in.instr.op), values == 0 ? "nothing" : "one value", in.count());
+  if (in.count() > values && in.operand(values).type != Type::token)
+    return broken("{} takes a token last, got {}", text(in.instr.op), show(in.operand(values)));
+  return in.declared() != nullptr ? follows(*in.declared()) : as_written();
+}
+Inferred token_in(const In& in) { return with_token(in, 0); }
+Inferred value_and_token(const In& in) { return with_token(in, 1); }
+
 struct Row {
   Op op;
   Rule rule;
@@ -119,6 +130,10 @@ constexpr Row kRows[] = {
     {Op::collective_permute_done, second_element},
     {Op::copy_done, first_element},
     {Op::after_all, token},
+    {Op::infeed, token_in},
+    {Op::recv, token_in},
+    {Op::outfeed, value_and_token},
+    {Op::send, value_and_token},
 };
 
 }  // namespace

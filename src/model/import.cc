@@ -12,10 +12,11 @@
 
 #include "src/base/text.h"
 #include "src/ir/attr.h"
-#include "src/ir/cost.h"
+#include "src/ir/cost_model.h"
 #include "src/ir/print.h"
 #include "src/model/content.h"
 #include "src/model/operators.h"
+#include "src/model/row_batch.h"
 
 namespace model {
 namespace {
@@ -107,7 +108,13 @@ struct ShapeRow {
 using Shares = std::vector<std::pair<int64_t, double>>;
 
 struct Inserts {
-  Statement computation, instruction, operand, call, cost, op_instruction;
+  Statement computation;
+  RowBatch instruction, operand, call, cost, op_instruction;
+
+  base::Status flush() {
+    for (RowBatch* batch : {&instruction, &operand, &call, &cost, &op_instruction}) RETURN_IF_ERROR(batch->flush());
+    return {};
+  }
 };
 
 base::Result<Inserts> prepare_inserts(Database& database) {
@@ -115,17 +122,15 @@ base::Result<Inserts> prepare_inserts(Database& database) {
       Statement computation,
       database.prepare(
           "INSERT INTO computation (id, module, position, name, first_instruction, instructions, root) VALUES (?1,?2,?3,?4,?5,?6,?7)"));
-  ASSIGN_OR_RETURN(
-      Statement instruction,
-      database.prepare(
-          "INSERT INTO instruction (id, computation, position, name, opcode, kind, dtype, shape, layout, result_bytes, op, source_file, "
-          "source_line, attributes) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)"));
-  ASSIGN_OR_RETURN(Statement operand, database.prepare("INSERT INTO operand (instruction, position, operand) VALUES (?1,?2,?3)"));
-  ASSIGN_OR_RETURN(Statement call, database.prepare("INSERT INTO call (instruction, position, computation) VALUES (?1,?2,?3)"));
-  ASSIGN_OR_RETURN(Statement cost,
-                   database.prepare("INSERT INTO cost (instruction, method, flops, transcendentals, bytes_read, bytes_written, known) "
-                                    "VALUES (?1,?2,?3,?4,?5,?6,?7)"));
-  ASSIGN_OR_RETURN(Statement share, database.prepare("INSERT INTO op_instruction (instruction, op, share) VALUES (?1,?2,?3)"));
+  ASSIGN_OR_RETURN(RowBatch instruction,
+                   RowBatch::make(database, "instruction",
+                                  "id, computation, position, name, opcode, kind, dtype, shape, layout, result_bytes, op, source_file, "
+                                  "source_line, attributes"));
+  ASSIGN_OR_RETURN(RowBatch operand, RowBatch::make(database, "operand", "instruction, position, operand"));
+  ASSIGN_OR_RETURN(RowBatch call, RowBatch::make(database, "call", "instruction, position, computation"));
+  ASSIGN_OR_RETURN(RowBatch cost,
+                   RowBatch::make(database, "cost", "instruction, method, flops, transcendentals, bytes_read, bytes_written, known"));
+  ASSIGN_OR_RETURN(RowBatch share, RowBatch::make(database, "op_instruction", "instruction, op, share"));
   return Inserts{std::move(computation), std::move(instruction), std::move(operand), std::move(call), std::move(cost), std::move(share)};
 }
 
@@ -165,7 +170,9 @@ class ModuleWriter {
         strings_(std::move(strings)),
         operators_(std::move(operators)),
         shapes_(module.shapes.size()),
-        shares_(module.computations.size()) {}
+        shares_(module.computations.size()) {
+    for (const ir::CostMethod method : ir::kCostMethods) costs_.emplace_back(module, method);
+  }
 
   /// Returns the first instruction row of each computation. Rows are numbered on from the two ids given.
   base::Result<std::vector<int64_t>> write(int64_t module_row, int64_t first_computation, int64_t first_instruction) {
@@ -183,6 +190,7 @@ class ModuleWriter {
                                                first_[i] + comp.root));
       for (ir::InstrId k = 0; k < size; ++k) RETURN_IF_ERROR(write_instruction({static_cast<ir::CompId>(i), k}));
     }
+    RETURN_IF_ERROR(inserts_.flush());
     return std::move(first_);
   }
 
@@ -208,49 +216,43 @@ class ModuleWriter {
     ASSIGN_OR_RETURN(const ShapeRow shape, shape_row(instr.shape));
     ASSIGN_OR_RETURN(const int64_t op, operators_.row_of(module_, module_.origin(instr)));
     const std::string name = shown(module_.name_of(instr)), kind = kind_of(module_, instr), attributes = attributes_of(module_, instr);
-    Statement& insert = inserts_.instruction;
-    RETURN_IF_ERROR(bind_origin(module_.origin(instr), op));
-    attributes.empty() ? insert.bind(14, Null{}) : insert.bind(14, std::string_view(attributes));
-    insert.bind(1, row);
-    insert.bind(2, first_computation_ + ref.comp);
-    insert.bind(3, ref.instr);
-    insert.bind(4, std::string_view(name));
-    insert.bind(5, ir::text(instr.op));
-    insert.bind(6, std::string_view(kind));
-    insert.bind(7, ir::text(module_.shape(instr).type));
-    insert.bind(8, shape.shape);
-    insert.bind(9, shape.layout);
-    insert.bind(10, shape.bytes);
-    RETURN_IF_ERROR(insert.step());
+    ASSIGN_OR_RETURN(const std::optional<SourceLine> source, source_line(module_.origin(instr)));
+    RETURN_IF_ERROR(inserts_.instruction.add(
+        row, first_computation_ + ref.comp, ref.instr, std::string_view(name), ir::text(instr.op), std::string_view(kind),
+        ir::text(module_.shape(instr).type), shape.shape, shape.layout, shape.bytes, op == 0 ? std::nullopt : std::optional(op),
+        source ? std::optional(source->file) : std::nullopt, source ? std::optional(source->line) : std::nullopt,
+        attributes.empty() ? std::nullopt : std::optional<std::string_view>(attributes)));
     RETURN_IF_ERROR(write_edges(instr, ref.comp, row));
     RETURN_IF_ERROR(write_costs(ref, row));
     return write_shares(instr, op, row);
   }
 
-  base::Status bind_origin(const ir::Origin* origin, int64_t op) {
-    Statement& insert = inserts_.instruction;
-    for (const int parameter : {11, 12, 13}) insert.bind(parameter, Null{});
-    if (op != 0) insert.bind(11, op);
-    if (origin == nullptr || origin->source_file == ir::StringId::empty) return {};
-    ASSIGN_OR_RETURN(const int64_t file, strings_.row_of(shown(module_.text(origin->source_file))));
-    insert.bind(12, file);
-    insert.bind(13, origin->source_line);
-    return {};
+  struct SourceLine {
+    int64_t file = 0;  ///< row of its name
+    int64_t line = 0;
+  };
+  base::Result<std::optional<SourceLine>> source_line(const ir::Origin* origin) {
+    if (origin == nullptr || origin->source_file == ir::StringId::empty) return std::optional<SourceLine>();
+    int64_t& file = files_[origin->source_file];
+    if (file == 0) {
+      ASSIGN_OR_RETURN(file, strings_.row_of(shown(module_.text(origin->source_file))));
+    }
+    return std::optional(SourceLine{file, origin->source_line});
   }
 
   base::Status write_edges(const ir::Instr& instr, ir::CompId comp, int64_t row) {
     int64_t position = 0;
-    for (const ir::InstrId operand : instr.operands) RETURN_IF_ERROR(inserts_.operand.run(row, position++, row_of({comp, operand})));
+    for (const ir::InstrId operand : instr.operands) RETURN_IF_ERROR(inserts_.operand.add(row, position++, row_of({comp, operand})));
     position = 0;
-    for (const ir::CompId callee : instr.calls) RETURN_IF_ERROR(inserts_.call.run(row, position++, first_computation_ + callee));
+    for (const ir::CompId callee : instr.calls) RETURN_IF_ERROR(inserts_.call.add(row, position++, first_computation_ + callee));
     return {};
   }
 
   base::Status write_costs(ir::InstrRef ref, int64_t row) {
-    for (const ir::CostMethod method : ir::kCostMethods) {
-      const ir::Cost cost = ir::cost(module_, ref, method);
-      RETURN_IF_ERROR(inserts_.cost.run(row, ir::text(method), cost.flops, cost.transcendentals, cost.bytes_read, cost.bytes_written,
-                                        int64_t{cost.known}));
+    for (size_t i = 0; i < costs_.size(); ++i) {
+      const ir::Cost cost = costs_[i].of(module_.comp(ref.comp), module_.instr(ref.comp, ref.instr));
+      RETURN_IF_ERROR(inserts_.cost.add(row, ir::text(ir::kCostMethods[i]), cost.flops, cost.transcendentals, cost.bytes_read,
+                                        cost.bytes_written, int64_t{cost.known}));
     }
     return {};
   }
@@ -258,10 +260,10 @@ class ModuleWriter {
   base::Status write_shares(const ir::Instr& instr, int64_t op, int64_t row) {
     if (instr.op == ir::Op::fusion && !instr.calls.empty()) {
       ASSIGN_OR_RETURN(const Shares* shares, shares_of(instr.calls.front()));
-      for (const auto& [part, share] : *shares) RETURN_IF_ERROR(inserts_.op_instruction.run(row, part, share));
+      for (const auto& [part, share] : *shares) RETURN_IF_ERROR(inserts_.op_instruction.add(row, part, share));
       if (!shares->empty()) return {};
     }
-    return op == 0 ? base::Status() : inserts_.op_instruction.run(row, op, 1.0);
+    return op == 0 ? base::Status() : inserts_.op_instruction.add(row, op, 1.0);
   }
 
   /// By bytes that the parts produce: most fusions are bound by traffic, and every part has a result.
@@ -289,6 +291,8 @@ class ModuleWriter {
   Operators operators_;
   std::vector<std::optional<ShapeRow>> shapes_;
   std::vector<std::optional<Shares>> shares_;
+  std::vector<ir::CostModel> costs_;  ///< in the order of kCostMethods; they remember what computations cost
+  std::unordered_map<ir::StringId, int64_t> files_;
   std::vector<int64_t> first_;
   int64_t first_computation_ = 0;
 };

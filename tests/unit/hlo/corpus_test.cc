@@ -13,7 +13,11 @@
 
 namespace {
 
-constexpr const char* kShared = SOURCE_DIR "/../shared";
+/// Where the corpus is: PROFILE_SHARED, or beside the source tree.
+std::string shared_folder() {
+  const char* given = std::getenv("PROFILE_SHARED");
+  return given != nullptr ? given : SOURCE_DIR "/../shared";
+}
 
 struct Count {
   int accepted = 0, imported = 0, refused_by_both = 0, only_here = 0, round_trips = 0;
@@ -31,7 +35,7 @@ bool survives(const model::Imported& imported) {
 }
 
 TEST(Corpus, WhatXlaAcceptsImports) {
-  std::ifstream verdicts(std::string(kShared) + "/oracle/parse_verdicts.tsv");
+  std::ifstream verdicts(shared_folder() + "/oracle/parse_verdicts.tsv");
   if (!verdicts) GTEST_SKIP() << "no corpus beside the source tree";
   const char* list_path = std::getenv("PROFILE_CORPUS_LIST");
   std::ofstream list(list_path != nullptr ? list_path : "/dev/null");
@@ -39,7 +43,7 @@ TEST(Corpus, WhatXlaAcceptsImports) {
   for (std::string line; std::getline(verdicts, line);) {
     const size_t tab = line.find('\t');
     const std::string file = line.substr(0, tab), verdict = line.substr(tab + 1);
-    const auto text = base::read_file(std::string(kShared) + "/corpus/" + file);
+    const auto text = base::read_file(shared_folder() + "/corpus/" + file);
     if (!text.ok()) continue;
     const auto imported = importers::hlo::read({file, *text});
     const bool accepted = verdict == "ok";
