@@ -16,8 +16,8 @@ struct Input {
 };
 
 struct Match {
-  enum How { none, weak, sure } how = none;
-  std::string reason;  ///< why not, or why
+  enum How { none, weak, likely, sure } how = none;  ///< weak: only where a person says that it is a program
+  std::string reason;                                ///< why not, or why
 };
 
 struct Importer {
@@ -27,6 +27,8 @@ struct Importer {
 };
 
 std::span<const Importer> importers();
+/// How well the best importer knows these bytes.
+Match::How match(const Input& input);
 /// Reads with the importer that matches best; if none does, the Error gives every importer's reason.
 base::Result<model::Imported> import(const Input& input);
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "importers/hlo/hlo.h"
 #include "src/base/text.h"
 
@@ -17,8 +19,14 @@ constexpr Importer kImporters[] = {
 
 std::span<const Importer> importers() { return kImporters; }
 
+Match::How match(const Input& input) {
+  Match::How how = Match::none;
+  for (const Importer& importer : kImporters) how = std::max(how, importer.match(input).how);
+  return how;
+}
+
 base::Result<model::Imported> import(const Input& input) {
-  if (input.bytes.empty()) return base::Error{fmt::format("{}: is empty; dump the program again", base::escaped(input.path))};
+  if (input.bytes.empty()) return base::Error{fmt::format("{}:1:1: is empty; dump the program again", base::escaped(input.path))};
   const Importer* best = nullptr;
   Match::How how = Match::none;
   std::string reasons;
@@ -27,7 +35,7 @@ base::Result<model::Imported> import(const Input& input) {
     if (match.how > how) best = &importer, how = match.how;
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", importer.name, match.reason);
   }
-  if (best == nullptr) return base::Error{fmt::format("{}: no importer knows this file ({})", base::escaped(input.path), reasons)};
+  if (best == nullptr) return base::Error{fmt::format("{}:1:1: no importer knows this file ({})", base::escaped(input.path), reasons)};
   return best->read(input);
 }
 

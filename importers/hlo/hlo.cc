@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "importers/hlo/find.h"
 #include "importers/hlo/parser.h"
+#include "importers/hlo/words.h"
 #include "src/base/hash.h"
 #include "src/base/text.h"
 #include "src/ir/verify.h"
@@ -14,16 +16,17 @@ namespace importers::hlo {
 namespace {
 
 constexpr std::string_view kWord = "HloModule";
-
-/// The next line that begins with HloModule and a space, at or after `at`.
-size_t next_module(std::string_view text, size_t at) {
-  for (size_t i = text.find(kWord, at); i != std::string_view::npos; i = text.find(kWord, i + 1)) {
-    const bool begins_line = i == 0 || text[i - 1] == '\n';
-    const size_t end = i + kWord.size();
-    if (begins_line && end < text.size() && is_space(text[end])) return i;
-  }
-  return text.size();
-}
+constexpr std::string_view kHow = "for a binary dump (.hlo.pb) set --xla_dump_hlo_as_text";
+/// What people take for HLO text, by how it begins.
+struct Other {
+  std::string_view begin, what;
+};
+constexpr Other kOthers[] = {
+    {"module @", "this is MLIR"},           {"module attributes", "this is MLIR"},
+    {"module {", "this is MLIR"},           {"#loc", "this is MLIR"},
+    {"func.func", "this is MLIR"},          {"hlo_module {", "this is a protobuf text"},
+    {"digraph", "this is a graph for dot"},
+};
 
 /// Notes with lines: offsets are sorted and the text is walked once.
 void place_notes(std::string_view text, std::vector<PlacedNote> notes, std::vector<model::Note>& out) {
@@ -40,7 +43,7 @@ void place_notes(std::string_view text, std::vector<PlacedNote> notes, std::vect
 
 bool begins_computation(std::string_view text, size_t at) {
   Lexer lexer(text, at);
-  if (lexer.peek() == '%' || lexer.take_word("ENTRY") || lexer.take_word("ROOT")) return true;
+  if (lexer.peek() == '%' || lexer.raw() == '}' || lexer.take_word("ENTRY") || lexer.take_word("ROOT")) return true;
   if (lexer.name().empty()) return false;
   return lexer.peek() == '{' || lexer.raw() == '=';
 }
@@ -62,24 +65,10 @@ base::Status verify(const Input& input, const ir::Module& module, size_t begin) 
   const std::vector<ir::Finding> findings = ir::verify(module);
   if (findings.empty()) return {};
   const ir::Finding& first = findings.front();
-  const size_t offset = begin + module.instr(first.at.comp, first.at.instr).offset;
+  const ir::Instr& instr = module.instr(first.at.comp, first.at.instr);
+  const size_t offset = begin + instr.offset;
   const std::string more = findings.size() > 1 ? fmt::format(" (and {} more)", findings.size() - 1) : "";
-  return base::error_at(input.path, input.bytes, offset, first.what + more);
-}
-
-/// Where a module stands in the file, with what follows it.
-struct Part {
-  size_t begin, end;
-};
-
-/// From each line that begins with HloModule to the next; the first part takes in the space and comments before it.
-std::vector<Part> parts_of(std::string_view text) {
-  std::vector<Part> parts;
-  for (size_t i = next_module(text, 0); i < text.size(); i = next_module(text, i + 1)) parts.push_back({i, text.size()});
-  for (size_t i = 0; i + 1 < parts.size(); ++i) parts[i].end = parts[i + 1].begin;
-  if (parts.empty()) parts.push_back({0, text.size()});
-  if (Lexer lexer(text); lexer.skip(), lexer.at() == parts[0].begin) parts[0].begin = 0;
-  return parts;
+  return base::error_at(input.path, input.bytes, offset, first.what + misspelt_attribute(module, instr) + more);
 }
 
 int64_t instructions(const ir::Module& module) {
@@ -88,19 +77,44 @@ int64_t instructions(const ir::Module& module) {
   return count;
 }
 
+/// One module: parsed, verified, accounted for. Returns where it ends.
+base::Result<size_t> read_part(const Input& input, Part part, model::Imported& imported, std::vector<PlacedNote>& notes) {
+  Parser parser(input.bytes.substr(0, part.end), input.path, part.begin);
+  ASSIGN_OR_RETURN(ir::Module module, parser.run());
+  notes.insert(notes.end(), parser.notes().begin(), parser.notes().end());
+  RETURN_IF_ERROR(skip_between(input, parser.end(), part.end, parser, notes));
+  RETURN_IF_ERROR(verify(input, module, part.begin));
+  for (const ir::Finding& mixed : ir::mixed_precision(module)) {
+    notes.push_back({part.begin + module.instr(mixed.at.comp, mixed.at.instr).offset, "mixed-precision", mixed.what});
+  }
+  imported.source.read += instructions(module);
+  imported.modules.push_back(std::move(module));
+  imported.module_texts.emplace_back(input.bytes.substr(part.begin, part.end - part.begin));
+  return parser.end();
+}
+
+std::string account(const ir::Module& module, std::string_view file) {
+  const std::string of = file.empty() ? "" : fmt::format(" of {}", base::escaped(file));
+  return fmt::format("module '{}'{}: {} instructions", base::escaped(module.text(module.name)), of, instructions(module));
+}
+
 }  // namespace
 
 Match match(const Input& input) {
   Lexer lexer(input.bytes);
   if (lexer.take_word(kWord)) return {Match::sure, "begins with HloModule"};
-  if (next_module(input.bytes, 0) < input.bytes.size()) return {Match::weak, "a line begins with HloModule"};
+  if (next_module(input.bytes, 0) < input.bytes.size()) return {Match::likely, "a line begins with HloModule"};
+  if (has_log_prefixes(input.bytes)) return {Match::likely, "a log with a line that begins with HloModule"};
   lexer.skip();
+  for (const auto& [begin, what] : kOthers) {
+    if (input.bytes.substr(lexer.at()).starts_with(begin)) return {Match::none, fmt::format("{}; {}", what, kHow)};
+  }
   if (lexer.take_word("ENTRY")) return {Match::weak, "begins with ENTRY"};
   if (!lexer.name().empty()) {
     if (lexer.peek() == '(' && !lexer.group().empty() && lexer.take("->")) return {Match::weak, "begins like a computation"};
     if (lexer.peek() == '{' || lexer.raw() == '=') return {Match::weak, "begins like a computation or an instruction"};
   }
-  return {Match::none, "no line begins with HloModule; for a binary dump (.hlo.pb) set --xla_dump_hlo_as_text"};
+  return {Match::none, fmt::format("no line begins with HloModule; {}", kHow)};
 }
 
 base::Result<ir::Module> parse(std::string_view text, std::string_view source, std::vector<model::Note>* notes) {
@@ -116,29 +130,28 @@ base::Result<ir::Module> parse(std::string_view text, std::string_view source, s
   return module;
 }
 
-base::Result<model::Imported> read(const Input& input) {
+base::Result<model::Imported> read(const Input& given) {
+  const bool logged = has_log_prefixes(given.bytes);
+  const std::string blanked = logged ? without_log_prefixes(given.bytes) : std::string();
+  const Input input{given.path, logged ? std::string_view(blanked) : given.bytes};
   model::Imported imported;
   imported.source.path = input.path;
   imported.source.format = "hlo";
-  imported.source.sha256 = base::sha256_hex(input.bytes);
+  imported.source.sha256 = base::sha256_hex(given.bytes);
   imported.source.bytes = static_cast<int64_t>(input.bytes.size());
   std::vector<PlacedNote> notes;
   const std::vector<Part> parts = parts_of(input.bytes);
   if (parts[0].begin > 0) notes.push_back({0, "text-outside", fmt::format("{} bytes before the module are not read", parts[0].begin)});
-  for (const auto& [begin, end] : parts) {
-    const std::string_view text = input.bytes.substr(begin, end - begin);
-    Parser parser(input.bytes.substr(0, end), input.path, begin);
-    ASSIGN_OR_RETURN(ir::Module module, parser.run());
-    notes.insert(notes.end(), parser.notes().begin(), parser.notes().end());
-    RETURN_IF_ERROR(skip_between(input, parser.end(), end, parser, notes));
-    RETURN_IF_ERROR(verify(input, module, begin));
-    for (const ir::Finding& mixed : ir::mixed_precision(module)) {
-      notes.push_back({begin + module.instr(mixed.at.comp, mixed.at.instr).offset, "mixed-precision", mixed.what});
-    }
-    imported.source.read += instructions(module);
-    imported.modules.push_back(std::move(module));
-    imported.module_texts.emplace_back(text);
+  std::vector<PlacedNote> found;
+  size_t end_before = 0;
+  for (const Part& part : parts) {
+    const size_t begin = std::min(next_module(input.bytes, part.begin), part.end);
+    const std::string_view file = file_marker(input.bytes.substr(end_before, begin - end_before));
+    ASSIGN_OR_RETURN(end_before, read_part(input, part, imported, notes));
+    found.push_back({begin, "module-found", account(imported.modules.back(), file)});
   }
+  const auto is_outside = [](const PlacedNote& note) { return note.code == "text-outside"; };
+  if (parts.size() > 1 || std::ranges::any_of(notes, is_outside)) std::ranges::move(found, std::back_inserter(notes));
   imported.source.kept = imported.source.read;
   place_notes(input.bytes, std::move(notes), imported.notes);
   return imported;

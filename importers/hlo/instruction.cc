@@ -16,6 +16,8 @@ struct AsyncSuffix {
 constexpr AsyncSuffix kAsyncSuffixes[] = {
     {"-start", ir::Op::async_start}, {"-update", ir::Op::async_update}, {"-done", ir::Op::async_done}};
 
+constexpr size_t kShownName = 60;  ///< bytes of a name that a message repeats
+
 }  // namespace
 
 bool Parser::parse_instruction(Scope& scope) {
@@ -24,9 +26,13 @@ bool Parser::parse_instruction(Scope& scope) {
   lexer_.skip();
   instr.offset = static_cast<uint32_t>(lexer_.at());
   const std::string_view name = lexer_.name();
-  if (name.empty()) return expected("an instruction or '}'");
+  if (name.empty()) {
+    const bool number = continues_word(lexer_.raw());
+    return expected(number ? "an instruction or '}': names begin with a letter or '_'" : "an instruction or '}'");
+  }
   instr.name = module_.strings.intern(name);
-  if (!expect('=')) return false;
+  if (!lexer_.take('=')) return no_instruction(instr.offset, name);
+  if (at_attribute(name)) return fail(instr.offset, fmt::format("expected ',' before attribute '{}'", name));
   if (root && scope.root >= 0) return fail(instr.offset, "a second ROOT; a computation has one");
   const auto id = parse_rhs(scope, std::move(instr));
   if (!id) return false;
@@ -35,6 +41,26 @@ bool Parser::parse_instruction(Scope& scope) {
   if (!parse_attributes(done)) return false;
   scope.instrs.back() = std::move(done);
   return true;
+}
+
+/// Why there is no '=' after a name: most often something before it has no end.
+bool Parser::no_instruction(size_t offset, std::string_view name) {
+  if (same_but_for_case(name, "ROOT")) return fail(offset, fmt::format("expected '=' after '{}'; did you mean 'ROOT'?", name));
+  const size_t at = lexer_.at();
+  lexer_.move_to(offset);
+  if (at_computation()) return fail(offset, "expected '}': a computation begins here, and the one before has no end");
+  lexer_.move_to(at);
+  return expected(fmt::format("'=' after '{}'", base::escaped(name.substr(0, kShownName))));
+}
+
+/// Whether what follows `key=` is an attribute's value and not an instruction; a name may be spelled like an attribute.
+bool Parser::at_attribute(std::string_view key) {
+  if (find_attribute(key) == nullptr || at_shape()) return false;
+  const size_t begin = lexer_.at();
+  const std::string_view word = lexer_.name();
+  const bool yes = word.empty() || lexer_.peek() != '(';
+  lexer_.move_to(begin);
+  return yes;
 }
 
 /// `shape? opcode(operands)`, appended to the scope after the instructions that stand inside it.
@@ -75,7 +101,9 @@ bool Parser::parse_opcode(ir::Instr& instr, std::string_view word, size_t offset
     instr.number = static_cast<int64_t>(*wrapped) + 1;  // until wrap_async()
     return true;
   }
-  const std::string_view near = ir::nearest_op(word);
+  if (lexer_.raw() == '[') return no_type(offset, word);
+  const size_t dialect = word.rfind('.');  // stablehlo.add, mhlo.add
+  const std::string_view near = ir::nearest_op(dialect == std::string_view::npos ? word : word.substr(dialect + 1));
   return fail(offset, near.empty() ? fmt::format("no op '{}'", base::escaped(word.substr(0, 60)))
                                    : fmt::format("no op '{}'; did you mean '{}'?", base::escaped(word), near));
 }
@@ -102,7 +130,7 @@ bool Parser::parse_arguments(Scope& scope, ir::Instr& instr) {
     return true;
   }
   for (bool first = true; lexer_.peek() != ')'; first = false) {
-    if (!first && !expect(',')) return false;
+    if (!first && !lexer_.take(',')) return expected("',' or ')' after an operand");
     if (!parse_operand(scope, instr)) return false;
   }
   return true;
@@ -152,7 +180,7 @@ bool Parser::parse_pairs(const std::function<bool(std::string_view key, size_t o
     const size_t place = lexer_.at();
     const std::string_view key = lexer_.word();
     if (key.empty()) return expected("an attribute's name");
-    if (!expect('=')) return false;
+    if (!lexer_.take('=')) return expected(fmt::format("'=' after '{}'", base::escaped(key.substr(0, kShownName))));
     lexer_.skip();
     if (!take(key, place)) return false;
   }

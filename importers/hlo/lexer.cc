@@ -174,7 +174,8 @@ std::string Lexer::found() {
   if (raw() == '\0') return "a NUL byte";
   const size_t begin = at_;
   std::string_view shown = name();
-  if (!shown.empty())
+  while (shown.empty() && (continues_word(raw()) || raw() == '+')) ++at_;  // a number
+  if (at_ > begin)
     shown = text_.substr(begin, at_ - begin);
   else
     shown = text_.substr(begin, 1);

@@ -79,13 +79,13 @@ bool LiteralReader::real(ir::Literal& out, ir::Type type) {
   const std::string_view digits = number_text(text, at);
   double value = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (code == std::errc::invalid_argument) return what_ = "expected a number", false;
+  if (code == std::errc::invalid_argument) return what_ = "expected a number of", false;
   if (code == std::errc::result_out_of_range) value = std::strtod(std::string(digits).c_str(), nullptr);
   const auto length = static_cast<size_t>(end - digits.data());
   const std::string_view taken = digits.substr(0, length);
-  if (taken.size() != digits.size()) return what_ = "this is not a number", false;
-  if (std::isinf(value) && !taken.ends_with("inf")) return what_ = "this number is too large for the type", false;
-  if (overflows(type, value)) return what_ = "this number is too large for the type", false;
+  if (taken.size() != digits.size()) return what_ = "expected a number of", false;
+  if (std::isinf(value) && !taken.ends_with("inf")) return what_ = "this number is too large for", false;
+  if (overflows(type, value)) return what_ = "this number is too large for", false;
   lexer_.move_to(at + length);
   append(out, float_bits(type, value), ir::bytes(type));
   return true;
@@ -97,12 +97,12 @@ bool LiteralReader::nan(ir::Literal& out, ir::Type type, bool negative) {
   if (lexer_.raw() == '(') {
     const std::string_view rest = lexer_.text().substr(lexer_.at());
     uint64_t bits = 0;
-    if (!rest.starts_with("(0x")) return what_ = "a NaN's payload is written nan(0x7f)", false;
+    if (!rest.starts_with("(0x")) return what_ = "a NaN's payload is written nan(0x7f) in", false;
     const auto [end, code] = std::from_chars(rest.data() + 3, rest.data() + rest.size(), bits, 16);
     if (code != std::errc() || end == rest.data() + rest.size() || *end != ')')
-      return what_ = "a NaN's payload is written nan(0x7f)", false;
+      return what_ = "a NaN's payload is written nan(0x7f) in", false;
     payload = bits;
-    if (!carries(type, bits)) return what_ = "this NaN's payload does not fit the type", false;
+    if (!carries(type, bits)) return what_ = "this NaN's payload does not fit", false;
     lexer_.move_to(lexer_.at() + static_cast<size_t>(end - rest.data()) + 1);
   }
   append(out, nan_bits(type, payload, negative), ir::bytes(type));
@@ -127,9 +127,9 @@ bool LiteralReader::integer(ir::Literal& out, ir::Type type) {
     value = static_cast<int64_t>(bits);
     if (code == std::errc() && info.significant_bits < 64) code = std::errc::result_out_of_range;
   }
-  if (code == std::errc::invalid_argument) return what_ = "expected an integer", false;
-  if (end != stop) return what_ = "this is not an integer", false;
-  if (code != std::errc() || !in_range(info, value)) return what_ = "this integer does not fit the type", false;
+  if (code == std::errc::invalid_argument) return what_ = "expected an integer of", false;
+  if (end != stop) return what_ = "expected an integer of", false;
+  if (code != std::errc() || !in_range(info, value)) return what_ = "this integer does not fit", false;
   lexer_.move_to(lexer_.at() + digits.size());
   append(out, static_cast<uint64_t>(value), ir::bytes(type));
   return true;
@@ -146,24 +146,24 @@ bool LiteralReader::element(ir::Literal& out, ir::Type type) {
   if (ir::is_float(type)) return real(out, type);
   if (!ir::is_complex(type)) return integer(out, type);
   const ir::Type part = type == ir::Type::c64 ? ir::Type::f32 : ir::Type::f64;
-  if (!lexer_.take('(')) return what_ = "a complex number is written (re, im)", false;
+  if (!lexer_.take('(')) return what_ = "a complex number is written (re, im) in", false;
   if (!real(out, part)) return false;
   lexer_.take(',');
   if (!real(out, part)) return false;
-  return lexer_.take(')') || (what_ = "a complex number is written (re, im)", false);
+  return lexer_.take(')') || (what_ = "a complex number is written (re, im) in", false);
 }
 
 /// One brace level of `dim`.
 bool LiteralReader::level(ir::Literal& out, const ir::Shape& shape, size_t dim) {
-  if (!lexer_.take('{')) return what_ = "expected '{'; an array has one level of braces a dimension", false;
+  if (!lexer_.take('{')) return what_ = "expected '{': a level of braces for each dimension of", false;
   for (int64_t i = 0; i < shape.dims[dim]; ++i) {
     lexer_.take(',');
-    if (lexer_.peek() == '}') return what_ = "too few elements for the shape", false;
+    if (lexer_.peek() == '}') return what_ = "too few elements for", false;
     const bool ok = dim + 1 == shape.dims.size() ? digit(out, shape.type) : level(out, shape, dim + 1);
     if (!ok) return false;
   }
   lexer_.take(',');
-  return lexer_.take('}') || (what_ = "expected '}'; more elements than the shape has", false);
+  return lexer_.take('}') || (what_ = "expected '}': no more elements in", false);
 }
 
 /// `[1, 2]`, or `1` of a vector: the place in row-major order.
@@ -192,9 +192,9 @@ bool LiteralReader::sparse(ir::Literal& out, const ir::Shape& shape) {
   lexer_.take('{');
   while (!lexer_.take('}')) {
     const auto place = position(shape);
-    if (!place) return what_ = "expected an index inside the array", false;
+    if (!place) return what_ = "expected the index of an element of", false;
     ir::Literal one;
-    if (!lexer_.take(':')) return what_ = "expected ':'", false;
+    if (!lexer_.take(':')) return what_ = "expected ':' and a value after an index of", false;
     if (!element(one, shape.type)) return false;
     std::ranges::copy(one.data, out.data.begin() + *place * ir::bytes(shape.type));
     lexer_.take(',');
@@ -238,7 +238,7 @@ std::optional<ir::Literal> Parser::parse_literal(const ir::Shape& shape, int dep
   const bool ok = is_lone ? parse_lone_number(literal, shape, reader) : parse_elements(literal, shape, reader);
   if (ok) return literal;
   return fail(lexer_.at(),
-              fmt::format("{} of {}, got {}", reader.element_error(), ir::print(shape, ir::LayoutPrint::without), lexer_.found())),
+              fmt::format("{} {}, got {}", reader.element_error(), ir::print(shape, ir::LayoutPrint::without), lexer_.found())),
          std::nullopt;
 }
 

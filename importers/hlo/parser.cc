@@ -10,6 +10,11 @@
 #include "src/ir/escape.h"
 
 namespace importers::hlo {
+namespace {
+
+constexpr std::string_view kEntry = "ENTRY";
+
+}  // namespace
 
 bool Parser::fail(size_t offset, std::string what) {
   if (error_) return false;
@@ -43,7 +48,10 @@ bool Parser::parse_module() {
   while (at_computation()) {
     if (!parse_computation()) return false;
   }
-  if (module_.computations.empty()) return expected("a computation: 'name {' or '%name (p: f32[2]) -> f32[2] {'");
+  if (module_.computations.empty()) {
+    const bool is_entry = same_but_for_case(Lexer(lexer_).name().substr(0, kEntry.size()), kEntry);
+    return expected(fmt::format("a computation: 'name {{' or '%name (p: f32[2]) -> f32[2] {{'{}", is_entry ? ", or ENTRY before it" : ""));
+  }
   if (!resolve_calls() || !order_computations() || !infer_shapes()) return false;
   if (module_.name == ir::StringId::empty) {
     module_.name = module_.strings.intern(fmt::format("module_{}", module_.text(module_.comp(module_.entry).name)));
@@ -53,8 +61,9 @@ bool Parser::parse_module() {
 
 /// `HloModule name, key=value, …` and the stack frame tables.
 bool Parser::parse_header() {
+  const size_t place = (lexer_.skip(), lexer_.at());
   const std::string_view name = lexer_.name();
-  if (name.empty()) return expected("the module's name");
+  if (name.empty() || name == "ENTRY") return lexer_.move_to(place), expected("the module's name");
   module_.name = module_.strings.intern(name);
   if (lexer_.raw() == ':') lexer_.take(':');  // of 2017
   if (!parse_pairs([this](std::string_view key, size_t place) { return parse_header_attribute(key, place); })) return false;
@@ -133,6 +142,11 @@ std::optional<ir::CompId> Parser::parse_body(ir::StringId name, std::optional<ir
   if (!expect('{')) return std::nullopt;
   Scope scope;
   while (!lexer_.take('}')) {
+    if (lexer_.at_end()) {
+      return expected(name == ir::StringId::empty ? "'}' of a body"
+                                                  : fmt::format("'}}' of computation '{}'", base::escaped(module_.text(name)))),
+             std::nullopt;
+    }
     if (!parse_instruction(scope)) return std::nullopt;
   }
   if (scope.instrs.empty()) return fail(begin, "a computation needs at least one instruction"), std::nullopt;

@@ -38,6 +38,8 @@ class Parser {
   // instruction.cc
   bool parse_instruction(Scope& scope);
   std::optional<ir::InstrId> parse_rhs(Scope& scope, ir::Instr instr);
+  bool no_instruction(size_t offset, std::string_view name);
+  bool at_attribute(std::string_view key);
   bool parse_opcode(ir::Instr& instr, std::string_view word, size_t offset);
   bool parse_arguments(Scope& scope, ir::Instr& instr);
   bool parse_operand(Scope& scope, ir::Instr& instr);
@@ -54,6 +56,7 @@ class Parser {
   // value.cc
   std::optional<ir::ShapeId> parse_shape();
   std::optional<ir::Shape> parse_shape_at(int depth);
+  bool no_type(size_t offset, std::string_view word);
   bool parse_dims(ir::Shape& shape);
   bool parse_layout(ir::Shape& shape);
   bool parse_sparse_layout();
@@ -91,7 +94,6 @@ class Parser {
   bool infer_shape_of(const ir::Computation& comp, ir::Instr& instr);
   bool has_room_for(const ir::Shape& shape, int depth);
   ir::StringId fresh_name(std::string_view base);
-
   bool fail(size_t offset, std::string what);
   bool expected(std::string_view what);  ///< fails with "expected 'what', got …" at the cursor
   bool expect(char c);
@@ -104,8 +106,7 @@ class Parser {
   std::optional<base::Error> error_;
   int depth_ = 0;
   ir::CompId entry_ = -1;
-  bool single_ = false;         ///< the text is one instruction: unknown operands become parameters
-  bool omitted_shape_ = false;  ///< some result shape is to be inferred
+  bool single_ = false, omitted_shape_ = false;  ///< unknown operands become parameters; some result shape is to be inferred
   std::vector<CallUse> call_uses_;
   std::vector<FramePlace> frames_;  ///< by stack_frame_id - 1
   std::vector<size_t> comp_offsets_;

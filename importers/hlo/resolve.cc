@@ -6,6 +6,7 @@
 #include <span>
 
 #include "importers/hlo/parser.h"
+#include "importers/hlo/words.h"
 #include "src/base/text.h"
 
 namespace importers::hlo {
@@ -61,7 +62,8 @@ std::vector<T> permuted(std::vector<T> values, const std::vector<int32_t>& order
 }
 
 std::string did_you_mean(std::string_view what, std::string_view word, std::span<const std::string_view> candidates) {
-  const std::string_view near = base::nearest(word, candidates);
+  constexpr size_t kShortest = 3;  // of a name that another can be near to
+  const std::string_view near = word.size() < kShortest ? "" : base::nearest(word, candidates);
   const std::string said = fmt::format("no {} '{}'", what, base::escaped(word));
   return near.empty() ? said : fmt::format("{}; did you mean '{}'?", said, near);
 }
@@ -330,7 +332,7 @@ bool Parser::has_room_for(const ir::Shape& shape, int depth) {
 bool Parser::infer_shape_of(const ir::Computation& comp, ir::Instr& instr) {
   const ir::Inferred inferred = ir::infer_shape(module_, comp, instr);
   if (inferred.how != ir::Inferred::follows) {
-    const std::string why = inferred.how == ir::Inferred::written ? "write it" : inferred.what;
+    const std::string why = inferred.how == ir::Inferred::written ? "write it" : inferred.what + misspelt_attribute(module_, instr);
     return fail(instr.offset, fmt::format("the shape of '{}' cannot be inferred: {}", module_.text(instr.name), why));
   }
   if (!has_room_for(inferred.shape, 0)) return fail(instr.offset, "the tuples whose shapes are left out are too large; write the shapes");

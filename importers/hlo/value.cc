@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "importers/hlo/parser.h"
+#include "importers/hlo/words.h"
 #include "src/base/text.h"
 #include "src/ir/escape.h"
 
@@ -117,18 +118,24 @@ std::optional<ir::Shape> Parser::parse_shape_at(int depth) {
     return fail(begin, "a buffer has one shape: write b(f32[2])"), std::nullopt;
   }
   const auto type = ir::find_type(word);
-  if (!type)
-    return fail(begin, fmt::format("no type '{}'; types are f32, bf16, s32, pred, …", base::escaped(word.substr(0, 40)))), std::nullopt;
+  if (!type) return no_type(begin, word), std::nullopt;
   shape.type = *type;
   if (!parse_dims(shape) || !parse_layout(shape)) return std::nullopt;
   if (!fits(shape)) return fail(begin, "this array is too large for any machine; check its dimensions"), std::nullopt;
   return shape;
 }
 
+bool Parser::no_type(size_t offset, std::string_view word) {
+  constexpr size_t kShown = 40;
+  const std::string_view ours = our_type(word);
+  const std::string hint = ours.empty() ? "types are f32, bf16, s32, pred, …" : fmt::format("did you mean '{}'?", ours);
+  return fail(offset, fmt::format("no type '{}'; {}", base::escaped(word.substr(0, kShown)), hint));
+}
+
 bool Parser::parse_dims(ir::Shape& shape) {
   if (!expect('[')) return false;
   while (!lexer_.take(']')) {
-    if (!shape.dims.empty() && !expect(',')) return false;
+    if (!shape.dims.empty() && !lexer_.take(',')) return expected("',' or ']' after a size");
     const size_t place = lexer_.at();
     const bool unbounded = lexer_.take('?');
     const bool bounded = !unbounded && lexer_.take("<=");
@@ -159,7 +166,8 @@ bool Parser::parse_layout(ir::Shape& shape) {
     shape.minor_to_major.push_back(*dim);
   }
   if (!is_permutation(shape.minor_to_major, shape.dims.size())) {
-    return fail(before, fmt::format("a layout of rank {} lists each of its dimensions once", shape.dims.size()));
+    const std::string array = ir::print(shape, ir::LayoutPrint::without);
+    return fail(before, fmt::format("a layout of {} lists its {} dimensions, each once", array, shape.dims.size()));
   }
   if (lexer_.take(':')) {
     lexer_.skip();

@@ -181,7 +181,30 @@ constexpr OldOpcode kOldOpcodes[] = {
     {"trace", ir::Op::custom_call, "custom_call_target", "\"trace\""},
 };
 
+struct OtherType {
+  std::string_view word, ours;
+};
+constexpr OtherType kOtherTypes[] = {
+    {"float", "f32"}, {"float32", "f32"},   {"fp32", "f32"},        {"double", "f64"},  {"float64", "f64"},   {"fp64", "f64"},
+    {"half", "f16"},  {"float16", "f16"},   {"fp16", "f16"},        {"bfloat", "bf16"}, {"bfloat16", "bf16"}, {"bool", "pred"},
+    {"i1", "pred"},   {"char", "s8"},       {"int8", "s8"},         {"i8", "s8"},       {"si8", "s8"},        {"short", "s16"},
+    {"int16", "s16"}, {"i16", "s16"},       {"si16", "s16"},        {"int", "s32"},     {"int32", "s32"},     {"i32", "s32"},
+    {"si32", "s32"},  {"long", "s64"},      {"int64", "s64"},       {"i64", "s64"},     {"si64", "s64"},      {"uint8", "u8"},
+    {"ui8", "u8"},    {"uint16", "u16"},    {"ui16", "u16"},        {"uint32", "u32"},  {"ui32", "u32"},      {"uint64", "u64"},
+    {"ui64", "u64"},  {"complex64", "c64"}, {"complex128", "c128"}, {"f8", "f8e4m3fn"}, {"fp8", "f8e4m3fn"},
+};
+
 }  // namespace
+
+std::string_view our_type(std::string_view word) {
+  const auto row = std::ranges::find(kOtherTypes, word, &OtherType::word);
+  return row == std::end(kOtherTypes) ? "" : row->ours;
+}
+
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
 
 const Attribute* find_attribute(std::string_view key) { return find(kAttributes, key); }
 const Attribute* find_header_attribute(std::string_view key) { return find(kHeaderAttributes, key); }
@@ -266,6 +289,14 @@ std::string near_word(const Attribute& row, std::string_view value) {
 }
 
 }  // namespace
+
+std::string misspelt_attribute(const ir::Module& module, const ir::Instr& instr) {
+  for (const ir::Attr& attr : instr.attrs) {
+    const std::string_view key = module.text(attr.key), near = find_attribute(key) != nullptr ? "" : nearest_attribute(key);
+    if (!near.empty()) return fmt::format("; attribute '{}' is not known, did you mean '{}'?", base::escaped(key), near);
+  }
+  return "";
+}
 
 std::string wrong_form(const Attribute& row, std::string_view value) {
   if (has_form(row, value)) return "";

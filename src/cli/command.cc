@@ -21,6 +21,7 @@ constexpr Command kCommands[] = {
     {"report", "print a report of a database; without a name, list the reports", define_report},
     {"query", "answer an SQL query (read-only)", define_query},
     {"list", "list what a database holds: sources, modules, runs", define_list},
+    {"print", "print programs as HLO text", define_print},
     {"schema", "print the schema of a database, every table and view with a sentence", define_schema},
 };
 

@@ -1,38 +1,102 @@
-// profile import FILE… [-o DB]
+// profile import FILE|FOLDER… [-o DB]
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "importers/importer.h"
+#include "src/base/file.h"
+#include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/import_file.h"
 #include "src/cli/output.h"
 #include "src/model/store.h"
 
 namespace cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string database = "profile.db";
+  bool fresh = false;
+};
+
+/// What became of the files of a folder.
+struct Count {
+  int64_t imported = 0, refused = 0, others = 0;
+};
+
+class Importing {
+ public:
+  explicit Importing(const Options& options) : options_(options) {}
+
+  base::Status file(const std::string& path) {
+    ASSIGN_OR_RETURN(const model::Imported imported, read_program(path));
+    return keep(imported);
+  }
+
+  /// Files that are no programs are passed over; programs that are refused are told, and the others go on.
+  base::Result<Count> folder(const std::string& path) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> files, files_of(path));
+    Count count;
+    for (const std::string& name : files) {
+      const auto bytes = base::read_file(name);
+      if (bytes.ok() && (bytes->empty() || importers::match({name, *bytes}) < importers::Match::likely)) {
+        ++count.others;
+        continue;
+      }
+      const auto imported = bytes.ok() ? importers::import({name, *bytes}) : bytes.error();
+      if (!imported.ok()) {
+        print_err(fmt::format("profile: {}\n", imported.error().message));
+        ++count.refused;
+        continue;
+      }
+      RETURN_IF_ERROR(keep(*imported));
+      ++count.imported;
+    }
+    RETURN_IF_ERROR(print_out(
+        fmt::format("{}: {} files imported, {} refused, {} others\n", base::escaped(path), count.imported, count.refused, count.others)));
+    return count;
+  }
+
+ private:
+  base::Status keep(const model::Imported& imported) {
+    if (!store_) {  // opened once there is something to keep: a wrong path leaves no empty database
+      ASSIGN_OR_RETURN(store_, model::Store::open(options_.database, options_.fresh ? model::OpenMode::fresh : model::OpenMode::append));
+    }
+    ASSIGN_OR_RETURN(const model::ImportIds ids, store_->add(imported));
+    return print_out(import_account(imported) + (ids.existed ? " (already in the database)\n" : "\n") + module_places(imported));
+  }
+
+  const Options& options_;
+  std::optional<model::Store> store_;
+};
+
+}  // namespace
 
 Action define_import(CLI::App& app) {
-  struct Options {
-    std::vector<std::string> files;
-    std::string database = "profile.db";
-    bool fresh = false;
-  };
   auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->files, "program dumps; - is stdin")->required();
+  app.add_option("FILE", options->paths, "program dumps, or folders of them; - is stdin")->required();
   app.add_option("-o,--output", options->database, "database; it is appended to")->capture_default_str();
   app.add_flag("-f,--fresh", options->fresh, "replace an existing database");
   return [options]() -> base::Result<base::Exit> {
-    std::optional<model::Store> store;  // opened once there is something to keep: a wrong path leaves no empty database
-    for (const std::string& path : options->files) {
-      ASSIGN_OR_RETURN(const model::Imported imported, read_program(path));
-      if (!store) {
-        ASSIGN_OR_RETURN(store, model::Store::open(options->database, options->fresh ? model::OpenMode::fresh : model::OpenMode::append));
+    Importing importing(*options);
+    base::Exit exit = base::Exit::ok;
+    for (const std::string& path : options->paths) {
+      std::error_code unknown;
+      if (!std::filesystem::is_directory(path, unknown)) {
+        RETURN_IF_ERROR(importing.file(path));
+        continue;
       }
-      ASSIGN_OR_RETURN(const model::ImportIds ids, store->add(imported));
-      RETURN_IF_ERROR(print_out(import_account(imported) + (ids.existed ? " (already in the database)\n" : "\n")));
+      ASSIGN_OR_RETURN(const Count count, importing.folder(path));
+      if (count.imported == 0)
+        return base::Error{
+            fmt::format("{}: no program in this folder was imported; dump with --xla_dump_hlo_as_text", base::escaped(path))};
+      if (count.refused > 0) exit = base::Exit::partial;
     }
-    return base::Exit::ok;
+    return exit;
   };
 }
 

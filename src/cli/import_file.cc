@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -25,6 +26,21 @@ bool is_database(const std::string& path) {
   return std::string_view(head, got) == kMagic;
 }
 
+base::Result<std::vector<std::string>> files_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  fs::recursive_directory_iterator walk(path, failed);
+  while (!failed && walk != fs::recursive_directory_iterator()) {
+    if (walk->is_regular_file(failed)) files.push_back(walk->path().string());
+    walk.increment(failed);
+  }
+  if (failed) return base::Error{fmt::format("{}: cannot be read: {}; make its folders readable", base::escaped(path), failed.message())};
+  std::ranges::sort(files);
+  return files;
+}
+
 base::Result<model::Imported> read_program(const std::string& path) {
   if (is_database(path)) {
     const std::string shown = base::escaped(path);
@@ -42,11 +58,21 @@ std::string import_account(const model::Imported& imported) {
                                  base::escaped(source.path), source.format, imported.modules.size(),
                                  imported.modules.size() == 1 ? "" : "s", computations, source.read, source.kept, source.dropped);
   std::map<std::string, int> counts;
-  for (const model::Note& note : imported.notes) ++counts[note.code];
+  for (const model::Note& note : imported.notes) {
+    if (note.code != "module-found") ++counts[note.code];
+  }
   const char* separator = "; notes: ";
   for (const auto& [code, count] : counts) {
     text += fmt::format("{}{} {}", separator, count, code);
     separator = ", ";
+  }
+  return text;
+}
+
+std::string module_places(const model::Imported& imported) {
+  std::string text;
+  for (const model::Note& note : imported.notes) {
+    if (note.code == "module-found") text += fmt::format("  {}:{}: {}\n", base::escaped(imported.source.path), note.line, note.text);
   }
   return text;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/base/result.h"
 #include "src/model/records.h"
@@ -9,8 +10,12 @@
 namespace cli {
 
 base::Result<model::Imported> read_program(const std::string& path);
+/// The files below a folder, by name; a path to a file is itself. Links to folders are not followed.
+base::Result<std::vector<std::string>> files_of(const std::string& path);
 /// "bert.hlo.txt: hlo, 1 module, 276 computations; 3,612 instructions read, 3,612 kept, 0 dropped; notes: 1 elided-constant"
 std::string import_account(const model::Imported& imported);
+/// Where the modules of a file stand that has several, or other text around them: a line each; "" for a plain dump.
+std::string module_places(const model::Imported& imported);
 bool is_database(const std::string& path);
 
 }  // namespace cli

@@ -149,10 +149,45 @@ rules::Rule rule_of(Op op) {
   for (const auto& [row_op, rule] : rules::kRows) {
     if (row_op == op) return rule;
   }
-  for (const auto family : {rules::movement_rule, rules::contraction_rule, rules::control_rule}) {
+  for (const auto family :
+       {rules::movement_rule, rules::contraction_rule, rules::control_rule, rules::collective_rule, rules::special_rule}) {
     if (const rules::Rule rule = family(op)) return rule;
   }
   return is_elementwise(op) ? rules::elementwise : nullptr;
+}
+
+/// Attributes without which an opcode means nothing.
+struct Needs {
+  Op op;
+  std::string_view keys[2];
+};
+constexpr Needs kNeeds[] = {
+    {Op::transpose, {"dimensions", ""}},
+    {Op::reverse, {"dimensions", ""}},
+    {Op::concatenate, {"dimensions", ""}},
+    {Op::reduce, {"dimensions", "to_apply"}},
+    {Op::reduce_window, {"to_apply", ""}},
+    {Op::map, {"to_apply", ""}},
+    {Op::call, {"to_apply", ""}},
+    {Op::fusion, {"calls", ""}},
+    {Op::while_, {"condition", "body"}},
+    {Op::select_and_scatter, {"select", "scatter"}},
+    {Op::slice, {"slice", ""}},
+    {Op::dynamic_slice, {"dynamic_slice_sizes", ""}},
+    {Op::compare, {"direction", ""}},
+    {Op::get_tuple_element, {"index", ""}},
+    {Op::fft, {"fft_type", "fft_length"}},
+    {Op::custom_call, {"custom_call_target", ""}},
+};
+
+/// The first needed attribute that an instruction lacks, or "".
+std::string_view missing_attribute(const Module& module, const Instr& instr) {
+  const auto row = std::ranges::find(kNeeds, instr.op, &Needs::op);
+  if (row == std::end(kNeeds)) return "";
+  for (const std::string_view key : row->keys) {
+    if (!key.empty() && !attr_text(module, instr, key)) return key;
+  }
+  return "";
 }
 
 bool fits_anything(const Shape& shape) { return shape.type == Type::opaque || shape.type == Type::buffer; }
@@ -178,6 +213,8 @@ bool fits_but_for_precision(const Shape& a, const Shape& b) {
 }
 
 Inferred infer_shape(const Module& module, const Computation& comp, const Instr& instr) {
+  if (const std::string_view key = missing_attribute(module, instr); !key.empty())
+    return rules::broken("{} needs {}=…", text(instr.op), key);
   const int operands = info(instr.op).operands;
   const auto count = static_cast<int>(instr.operands.size());
   if (operands >= 0 && count != operands) {

@@ -35,9 +35,13 @@ Inferred dot(const In& in) {
   if (!are_dims(left, lhs.rank()) || !are_dims(right, rhs.rank()))
     return broken("dot: batch and contracting dimensions are distinct dimensions of {} and {}", show(lhs), show(rhs));
   const bool sparse = in.count() > 2;  // a packed operand has fewer elements
-  if (!same_sizes_at(lhs, d.lhs_batch, rhs, d.rhs_batch) || (!sparse && !same_sizes_at(lhs, d.lhs_contracting, rhs, d.rhs_contracting))) {
-    return broken("dot: batch and contracting dimensions of {} and {} differ in size", show(lhs), show(rhs));
-  }
+  const auto differ = [&](std::string_view what, const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+    return broken("dot: {} dimensions {{{}}} of {} and {{{}}} of {} differ in size", what, fmt::join(a, ","), show(lhs), fmt::join(b, ","),
+                  show(rhs));
+  };
+  if (!same_sizes_at(lhs, d.lhs_batch, rhs, d.rhs_batch)) return differ("batch", d.lhs_batch, d.rhs_batch);
+  if (!sparse && !same_sizes_at(lhs, d.lhs_contracting, rhs, d.rhs_contracting))
+    return differ("contracting", d.lhs_contracting, d.rhs_contracting);
   std::vector<int64_t> dims;
   for (const int64_t dim : d.lhs_batch) dims.push_back(lhs.dims[static_cast<size_t>(dim)]);
   for (const auto& sizes : {free_sizes(lhs, d.lhs_batch, d.lhs_contracting), free_sizes(rhs, d.rhs_batch, d.rhs_contracting)}) {
@@ -63,7 +67,8 @@ Inferred convolution(const In& in) {
   if (groups <= 0 || batch_groups <= 0) return broken("convolution: group counts are positive");
   const int64_t in_features = at(lhs, labels->in_feature), kernel_in = at(rhs, labels->kernel_in);
   if (in_features >= 0 && kernel_in >= 0 && multiply(kernel_in, groups) != in_features) {
-    return broken("convolution: {} input features are not {} groups of {}", in_features, groups, kernel_in);
+    return broken("convolution: {} has {} input features, {} in {} group{} takes {}", show(lhs), in_features, show(rhs), groups,
+                  groups == 1 ? "" : "s", multiply(kernel_in, groups));
   }
   std::vector<int64_t> dims(static_cast<size_t>(rank));
   dims[static_cast<size_t>(labels->out_batch)] = at(lhs, labels->in_batch) < 0 ? -1 : at(lhs, labels->in_batch) / batch_groups;
@@ -124,9 +129,6 @@ Inferred reduce_window(const In& in) {
   return reduced(in, dims, in.count() / 2);
 }
 
-Inferred as_first(const In& in) { return follows(in.operand(0)); }
-Inferred as_second(const In& in) { return follows(in.operand(1)); }
-
 Inferred sort(const In& in) {
   if (in.count() == 0) return broken("sort takes at least one array");
   const std::vector<int64_t> dims = in.dims("dimensions");
@@ -152,25 +154,13 @@ Inferred fft(const In& in) {
   return follows(result);
 }
 
-Inferred batch_norm_training(const In& in) { return follows(tuple_shape({in.operand(0), in.operand(1), in.operand(1)})); }
-
 struct Row {
   Op op;
   Rule rule;
 };
 constexpr Row kRows[] = {
-    {Op::dot, dot},
-    {Op::convolution, convolution},
-    {Op::reduce, reduce},
-    {Op::reduce_window, reduce_window},
-    {Op::select_and_scatter, as_first},
-    {Op::sort, sort},
+    {Op::dot, dot}, {Op::convolution, convolution}, {Op::reduce, reduce}, {Op::reduce_window, reduce_window}, {Op::sort, sort},
     {Op::fft, fft},
-    {Op::triangular_solve, as_second},
-    {Op::cholesky, as_first},
-    {Op::batch_norm_training, batch_norm_training},
-    {Op::batch_norm_inference, as_first},
-    {Op::batch_norm_grad, batch_norm_training},
 };
 
 }  // namespace

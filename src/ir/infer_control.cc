@@ -52,6 +52,10 @@ Inferred conditional(const In& in) {
   const std::vector<CompId>& branches = in.instr.calls;
   if (branches.empty() || in.count() != branches.size() + 1)
     return broken("conditional takes a selector and one operand a branch: {} branches, {} operands", branches.size(), in.count());
+  const Shape& selector = in.operand(0);
+  if (!selector.dims.empty() || (selector.type != Type::pred && selector.type != Type::s32))
+    return broken("conditional chooses by pred[] or s32[], got {}", show(selector));
+  if (selector.type == Type::pred && branches.size() != 2) return broken("conditional by pred[] has 2 branches, got {}", branches.size());
   for (size_t i = 0; i < branches.size(); ++i) {
     if (const std::string what = mismatch(in, branches[i], i + 1, 1); !what.empty()) return broken("{}", what);
     if (!fits_but_for_precision(root_shape(in, branches[i]), root_shape(in, branches[0])))
@@ -79,11 +83,29 @@ Inferred get_tuple_element(const In& in) {
 /// As the operands: an array or a tuple of them.
 Inferred as_operands(const In& in) { return in.count() == 1 ? follows(in.operand(0)) : tuple(in); }
 
+/// The result; texts made by hand give (operand, result).
+Inferred all_reduce_start(const In& in) {
+  const Shape* declared = in.declared();
+  const bool pair =
+      declared != nullptr && in.count() == 1 && declared->is_tuple() && declared->elements.size() == 2 && !in.operand(0).is_tuple();
+  return pair ? follows(tuple_shape({in.operand(0), in.operand(0)})) : as_operands(in);
+}
+
+/// The result of its start, or the second of (operand, result).
+Inferred all_reduce_done(const In& in) {
+  const Shape &start = in.operand(0), *declared = in.declared();
+  const bool pair = start.is_tuple() && start.elements.size() == 2 && declared != nullptr && !declared->is_tuple();
+  return follows(pair ? start.elements[1] : start);
+}
+
 Inferred permuted(const In& in) {
   return in.count() == 1 ? follows(in.operand(0)) : in.declared() != nullptr ? follows(*in.declared()) : as_written();
 }
 
-Inferred token(const In&) {
+Inferred token(const In& in) {
+  for (size_t i = 0; i < in.count(); ++i) {
+    if (in.operand(i).type != Type::token) return broken("after-all takes tokens, got {}", show(in.operand(i)));
+  }
   Shape shape;
   shape.type = Type::token;
   return follows(shape);
@@ -98,7 +120,7 @@ Inferred element(const In& in, size_t index) {
 }
 Inferred first_element(const In& in) { return element(in, 0); }
 Inferred second_element(const In& in) { return element(in, 1); }
-Inferred as_start(const In& in) { return follows(in.operand(0)); }
+Inferred async_done(const In& in) { return in.count() == 0 ? broken("async-done takes its start") : element(in, 1); }
 
 /// A token is the last operand; texts until 2018-08 have none.
 Inferred with_token(const In& in, size_t values) {
@@ -123,12 +145,13 @@ constexpr Row kRows[] = {
     {Op::tuple, tuple},
     {Op::get_tuple_element, get_tuple_element},
     {Op::all_reduce, as_operands},
-    {Op::all_reduce_start, as_operands},
-    {Op::all_reduce_done, as_start},
+    {Op::all_reduce_start, all_reduce_start},
+    {Op::all_reduce_done, all_reduce_done},
     {Op::collective_permute, permuted},
     {Op::all_gather_done, second_element},
     {Op::collective_permute_done, second_element},
     {Op::copy_done, first_element},
+    {Op::async_done, async_done},
     {Op::after_all, token},
     {Op::infeed, token_in},
     {Op::recv, token_in},

@@ -10,7 +10,8 @@ Inferred broadcast(const In& in) {
   if (in.declared() == nullptr) return as_written();
   const Shape &from = in.operand(0), &to = *in.declared();
   const std::vector<int64_t> dims = in.dims("dimensions");
-  if (dims.size() != from.dims.size()) return broken("broadcast of {} needs {} dimensions, got {}", show(from), from.rank(), dims.size());
+  if (dims.size() != from.dims.size())
+    return broken("broadcast of {} needs dimensions={{…}} with {} numbers, got {}", show(from), from.rank(), dims.size());
   if (!are_dims(dims, to.rank())) return broken("broadcast dimensions are distinct and below {}: the rank of {}", to.rank(), show(to));
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t have = from.dims[i], want = to.dims[static_cast<size_t>(dims[i])];
@@ -30,6 +31,14 @@ Inferred reshape(const In& in) {
   return follows(with_type(*in.declared(), in.operand(0).type));
 }
 
+/// Bits of an element as XLA counts them: 4 of s4; 0 of what is no array.
+int64_t width(Type type) {
+  const TypeInfo& row = info(type);
+  const bool packed = row.kind == TypeInfo::Kind::signed_ || row.kind == TypeInfo::Kind::unsigned_;
+  if (packed) return row.significant_bits;
+  return row.text.starts_with("f4") ? 4 : row.text.starts_with("f6") && row.small != nullptr ? 6 : row.bits;
+}
+
 /// Bytes in memory: types below a byte are packed only where the layout says so, which only the text after ':' knows.
 Inferred bitcast(const In& in) {
   if (in.declared() == nullptr) return as_written();
@@ -41,6 +50,23 @@ Inferred bitcast(const In& in) {
   if (plain(from) && plain(to) && bytes(from) != bytes(to))
     return broken("{} keeps the bytes: {} has {}, {} has {}", text(in.instr.op), show(from), bytes(from), show(to), bytes(to));
   return follows(to);
+}
+
+/// A type of another width adds or takes the last dimension: f32[2] ↔ s8[2,4].
+Inferred bitcast_convert(const In& in) {
+  if (in.declared() == nullptr) return as_written();
+  const Shape &from = in.operand(0), &to = *in.declared();
+  const int64_t from_bits = width(from.type), to_bits = width(to.type);
+  if (from_bits == 0 || to_bits == 0) return broken("bitcast-convert takes arrays, got {} and {}", show(from), show(to));
+  std::vector<int64_t> dims = from.dims;
+  if (from_bits > to_bits) {
+    dims.push_back(from_bits / to_bits);
+  } else if (from_bits < to_bits) {
+    const bool whole = !dims.empty() && (dims.back() < 0 || dims.back() == to_bits / from_bits);
+    if (!whole) return broken("bitcast-convert of {} to {}: the last dimension is not {}", show(from), text(to.type), to_bits / from_bits);
+    dims.pop_back();
+  }
+  return follows(array_shape(to.type, std::move(dims)));
 }
 
 Inferred transpose(const In& in) {
@@ -155,6 +181,10 @@ Inferred gather(const In& in) {
     if (gather.slice_sizes[i] < 0 || (gather.slice_sizes[i] > from.dims[i] && from.dims[i] >= 0))
       return broken("slice_sizes={{{}}} is larger than {}", fmt::join(gather.slice_sizes, ","), show(from));
   }
+  const int64_t vector = gather.index_vector_dim;
+  const int64_t indexed = vector < indices.rank() && vector >= 0 ? indices.dims[static_cast<size_t>(vector)] : 1;
+  if (indexed >= 0 && indexed != static_cast<int64_t>(gather.start_index_map.size()))
+    return broken("gather: {} has indices of {}, start_index_map={{{}}}", show(indices), indexed, fmt::join(gather.start_index_map, ","));
   std::vector<int64_t> windows, batches, dims;
   for (size_t i = 0; i < from.dims.size(); ++i) {
     const auto dim = static_cast<int64_t>(i);
@@ -181,7 +211,11 @@ Inferred scatter(const In& in) {
   const size_t k = in.count() / 2;
   const ScatterDims scatter = attr_scatter(in.module, in.instr);
   const Shape& indices = in.operand(k);
-  const bool has_vector = scatter.index_vector_dim < indices.rank();
+  const bool has_vector = scatter.index_vector_dim < indices.rank() && scatter.index_vector_dim >= 0;
+  const int64_t indexed = has_vector ? indices.dims[static_cast<size_t>(scatter.index_vector_dim)] : 1;
+  if (indexed >= 0 && indexed != static_cast<int64_t>(scatter.scatter_dims_to_operand_dims.size()))
+    return broken("scatter: {} has indices of {}, scatter_dims_to_operand_dims={{{}}}", show(indices), indexed,
+                  fmt::join(scatter.scatter_dims_to_operand_dims, ","));
   for (size_t i = 0; i < k; ++i) {
     const Shape &into = in.operand(i), &update = in.operand(k + 1 + i);
     const size_t windows = scatter.update_window_dims.size(), batches = indices.dims.size() - (has_vector ? 1 : 0);
@@ -222,7 +256,7 @@ constexpr Row kRows[] = {
     {Op::broadcast, broadcast},
     {Op::reshape, reshape},
     {Op::bitcast, bitcast},
-    {Op::bitcast_convert, bitcast},
+    {Op::bitcast_convert, bitcast_convert},
     {Op::transpose, transpose},
     {Op::reverse, reverse},
     {Op::slice, slice},

@@ -48,6 +48,8 @@ Shape with_type(Shape shape, Type type);
 
 Rule movement_rule(Op op);     ///< infer_move.cc
 Rule contraction_rule(Op op);  ///< infer_contract.cc: products, reductions, windows
-Rule control_rule(Op op);      ///< infer_control.cc: calls, tuples, collectives, asynchronous pairs
+Rule control_rule(Op op);      ///< infer_control.cc: calls, loops, tuples, tokens
+Rule collective_rule(Op op);   ///< infer_collective.cc: between devices, asynchronous pairs
+Rule special_rule(Op op);      ///< infer_special.cc: solvers, random numbers, normalisation, and what else has rules of its own
 
 }  // namespace ir::rules

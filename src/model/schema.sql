@@ -312,6 +312,28 @@ CREATE INDEX IF NOT EXISTS run_module ON run(module);
 
 -- ---------------------------------------------------------------- views
 
+-- Stages of one program, told by the names of its dumps: x.before_optimizations.txt and x.sm_8.0_gpu_after_optimizations.txt are x.
+CREATE VIEW IF NOT EXISTS module_stage AS
+SELECT
+  id AS module,                      -- module
+  name AS name,                      -- name in its header
+  CASE WHEN cut > 0 THEN substr(path, 1, cut - 1) ELSE path END AS program,  -- path without stage: equal for all stages of a program
+  CASE WHEN cut = 0 THEN '' WHEN is_before THEN 'before' ELSE 'after' END AS stage  -- before or after optimisation; empty: not told
+FROM (
+  SELECT m.id, m.name, s.path,
+    instr(s.path, '.before_optimizations') > 0 OR instr(s.path, '.before.') > 0 AS is_before,
+    coalesce(
+      nullif(instr(s.path, '.before_optimizations'), 0),
+      CASE WHEN instr(s.path, '_after_optimizations') > 0 THEN nullif(instr(s.path, '.sm_'), 0) END,
+      nullif(instr(s.path, '.gpu_after_optimizations'), 0),
+      nullif(instr(s.path, '.cpu_after_optimizations'), 0),
+      nullif(instr(s.path, '.tpu_after_optimizations'), 0),
+      nullif(instr(s.path, '.after_optimizations'), 0),
+      nullif(instr(s.path, '.before.'), 0),
+      nullif(instr(s.path, '.after.'), 0), 0) AS cut
+  FROM module m JOIN source s ON s.id = m.source
+);
+
 -- Instructions with everything resolved.
 CREATE VIEW IF NOT EXISTS program AS
 SELECT

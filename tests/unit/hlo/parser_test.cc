@@ -1,6 +1,8 @@
 // Forms of HLO text: each case is one spelling that dumps of some year or tool have.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "importers/hlo/hlo.h"
 #include "importers/importer.h"
 #include "src/ir/attr.h"
@@ -212,10 +214,45 @@ TEST(Read, SeveralModulesWithTextAround) {
   ASSERT_EQ(imported->modules.size(), 2u);
   EXPECT_EQ(imported->source.read, 3);
   EXPECT_EQ(imported->source.read, imported->source.kept + imported->source.dropped);
-  EXPECT_EQ(imported->notes.size(), 2u);
+  ASSERT_EQ(imported->notes.size(), 4u);
+  EXPECT_EQ(imported->notes[1].code, "module-found");
+  EXPECT_EQ(imported->notes[1].line, 2);
+  EXPECT_EQ(imported->notes[2].text, "module 'b': 2 instructions");
   const std::string& text = imported->module_texts[1];
   EXPECT_EQ(text.substr(imported->modules[1].instr(0, 1).offset, 3), "n =");
   EXPECT_EQ(error_of(one + two + "HloModule c\nENTRY e { ROOT p = f32[] parametre(0) }").substr(0, 11), "f.hlo:6:26:");
+}
+
+TEST(Read, ModulesInALogWithPrefixes) {
+  const std::string prefix = "2026-01-02 03:04:05.678901: I xla/service/dump.cc:42] ";
+  const std::string log = prefix + "Compiling\n" + prefix + "HloModule a\n" + prefix + "ENTRY e {\n" + prefix +
+                          "  ROOT p = f32[] parameter(0)\n" + prefix + "}\n" + prefix + "Done\n";
+  const auto imported = importers::import({"log.txt", log});
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  ASSERT_EQ(imported->modules.size(), 1u);
+  EXPECT_EQ(imported->modules[0].text(imported->modules[0].name), "a");
+  EXPECT_NE(std::ranges::find(imported->notes, 2, &model::Note::line), imported->notes.end());
+}
+
+TEST(Read, FileMarkersNameTheModules) {
+  const auto imported = importers::hlo::read({"all.txt",
+                                              "// file: one.hlo\nHloModule a\nENTRY e { ROOT p = f32[] parameter(0) }\n// file: two.hlo\n"
+                                              "HloModule b\nENTRY e { ROOT p = f32[] parameter(0) }\n"});
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  ASSERT_EQ(imported->notes.size(), 2u);
+  EXPECT_EQ(imported->notes[1].text, "module 'b' of two.hlo: 1 instructions");
+}
+
+TEST(Parse, SparseArraysOf2018AreDense) {
+  const ir::Module m = parsed("ENTRY e { ROOT c = f32[2,3]sparse{10} constant({[0, 1]: 5, [1, 2]: 7}) }");
+  EXPECT_EQ(ir::as_double(m.literal(named(m, "c")), ir::Type::f32, 1), 5);
+  EXPECT_EQ(ir::as_double(m.literal(named(m, "c")), ir::Type::f32, 5), 7);
+  EXPECT_EQ(ir::as_double(m.literal(named(m, "c")), ir::Type::f32, 0), 0);
+}
+
+TEST(Parse, InputAndOutputOf2018HaveNoTokens) {
+  const auto imported = importers::hlo::read({"f.hlo", "ENTRY e { i = f32[2]{0} infeed() ROOT o = () outfeed(i) }"});
+  EXPECT_TRUE(imported.ok()) << imported.error().message;
 }
 
 TEST(Read, NotesElidedConstantsAndUnknownAttributes) {

@@ -27,6 +27,14 @@ TEST_F(Import, WritesInstructionsWithTheirNamesShapesAndPlaces) {
             "Exp|model/layer_0/Exp|net.py|12");
 }
 
+TEST_F(Import, StagesOfAProgramAreLinkedByTheirNames) {
+  add(kProgram, "d/module_0001.jit_f.before_optimizations.txt");
+  add(std::string(kProgram) + "// 2", "d/module_0001.jit_f.sm_8.0_gpu_after_optimizations.txt");
+  add(std::string(kProgram) + "// 3", "d/other.hlo");
+  EXPECT_EQ(ask(path(), "SELECT program, stage FROM module_stage ORDER BY module"),
+            "d/module_0001.jit_f|before d/module_0001.jit_f|after d/other.hlo|");
+}
+
 TEST_F(Import, WritesOperandsAndCallees) {
   add();
   EXPECT_EQ(ask(path(),
