@@ -11,11 +11,13 @@ namespace {
 constexpr std::string_view kWord = "HloModule";
 constexpr size_t kLongestPrefix = 256;  ///< bytes of a line in which a logger's prefix ends
 
+constexpr size_t kLongestPreamble = 4096;  ///< bytes before a module in which its marker stands
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Only spaces and tabs from the line's begin to `at`.
-bool begins_line(std::string_view text, size_t at) {
-  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
+/// Nothing from the line's begin to `at`, or only spaces and tabs.
+bool begins_line(std::string_view text, size_t at, Indent indent) {
+  while (indent == Indent::any && at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
   return at == 0 || text[at - 1] == '\n';
 }
 
@@ -43,17 +45,18 @@ void each_line(std::string_view text, Each each) {
 
 }  // namespace
 
-size_t next_module(std::string_view text, size_t at) {
+size_t next_module(std::string_view text, size_t at, Indent indent) {
   for (size_t i = text.find(kWord, at); i != std::string_view::npos; i = text.find(kWord, i + 1)) {
     const size_t end = i + kWord.size();
-    if (end < text.size() && is_space(text[end]) && begins_line(text, i)) return i;
+    if (end < text.size() && is_space(text[end]) && begins_line(text, i, indent)) return i;
   }
   return text.size();
 }
 
 std::vector<Part> parts_of(std::string_view text) {
   std::vector<Part> parts;
-  for (size_t i = next_module(text, 0); i < text.size(); i = next_module(text, i + 1)) parts.push_back({i, text.size()});
+  const Indent indent = next_module(text, 0, Indent::none) < text.size() ? Indent::none : Indent::any;
+  for (size_t i = next_module(text, 0, indent); i < text.size(); i = next_module(text, i + 1, indent)) parts.push_back({i, text.size()});
   for (size_t i = 0; i + 1 < parts.size(); ++i) parts[i].end = parts[i + 1].begin;
   if (parts.empty()) parts.push_back({0, text.size()});
   if (Lexer lexer(text); lexer.skip(), lexer.at() == parts[0].begin) parts[0].begin = 0;
@@ -77,12 +80,16 @@ std::string without_log_prefixes(std::string_view text) {
   return result;
 }
 
-std::string_view file_marker(std::string_view between) {
+std::string_view file_marker(std::string_view text, size_t begin) {
   constexpr std::string_view kMarker = "// file: ";
-  const size_t at = between.rfind(kMarker);
+  const size_t from = begin - std::min(begin, kLongestPreamble);
+  const std::string_view before = text.substr(from, begin - from);
+  const size_t at = before.rfind(kMarker);
   if (at == std::string_view::npos) return "";
-  const std::string_view rest = between.substr(at + kMarker.size());
-  return rest.substr(0, std::min(rest.find_first_of("\r\n"), rest.size()));
+  const size_t end = std::min(before.find_first_of("\r\n", at), before.size());
+  Lexer rest(before, end);  // only other comments may stand between
+  rest.skip();
+  return rest.at_end() ? before.substr(at + kMarker.size(), end - at - kMarker.size()) : "";
 }
 
 }  // namespace importers::hlo

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,10 +14,11 @@ struct Part {
   size_t begin, end;
 };
 
-/// The next line that begins with HloModule and a space (white space may stand before it), at or after `at`; the text's size if there is
-/// none.
-size_t next_module(std::string_view text, size_t at);
-/// From each line that begins with HloModule to the next; the first part takes in the space and comments before it.
+enum class Indent : uint8_t { none, any };
+/// The next line that begins with HloModule and a space, at or after `at`; the text's size if there is none.
+size_t next_module(std::string_view text, size_t at, Indent indent);
+/// From each line that begins with HloModule to the next (indented lines count only where no other does: a header may quote a module); the
+/// first part takes in the space and comments before it.
 std::vector<Part> parts_of(std::string_view text);
 
 /// Loggers put a prefix before every line: `2026-01-02 03:04:05.6: I xla/service/dump.cc:42] HloModule m`.
@@ -24,7 +26,7 @@ bool has_log_prefixes(std::string_view text);
 /// The same text with blanks in place of such prefixes: all places stay what they were.
 std::string without_log_prefixes(std::string_view text);
 
-/// The name after the last `// file: ` in a text, "" if there is none: tools that join dumps write it before each.
-std::string_view file_marker(std::string_view between);
+/// The name in a comment `// file: name` before the module at `begin`, "" if there is none: tools that join dumps write one.
+std::string_view file_marker(std::string_view text, size_t begin);
 
 }  // namespace importers::hlo

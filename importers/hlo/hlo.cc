@@ -77,8 +77,8 @@ int64_t instructions(const ir::Module& module) {
   return count;
 }
 
-/// One module: parsed, verified, accounted for. Returns where it ends.
-base::Result<size_t> read_part(const Input& input, Part part, model::Imported& imported, std::vector<PlacedNote>& notes) {
+/// One module: parsed, verified, accounted for.
+base::Status read_part(const Input& input, Part part, model::Imported& imported, std::vector<PlacedNote>& notes) {
   Parser parser(input.bytes.substr(0, part.end), input.path, part.begin);
   ASSIGN_OR_RETURN(ir::Module module, parser.run());
   notes.insert(notes.end(), parser.notes().begin(), parser.notes().end());
@@ -90,7 +90,7 @@ base::Result<size_t> read_part(const Input& input, Part part, model::Imported& i
   imported.source.read += instructions(module);
   imported.modules.push_back(std::move(module));
   imported.module_texts.emplace_back(input.bytes.substr(part.begin, part.end - part.begin));
-  return parser.end();
+  return {};
 }
 
 std::string account(const ir::Module& module, std::string_view file) {
@@ -103,7 +103,7 @@ std::string account(const ir::Module& module, std::string_view file) {
 Match match(const Input& input) {
   Lexer lexer(input.bytes);
   if (lexer.take_word(kWord)) return {Match::sure, "begins with HloModule"};
-  if (next_module(input.bytes, 0) < input.bytes.size()) return {Match::likely, "a line begins with HloModule"};
+  if (next_module(input.bytes, 0, Indent::any) < input.bytes.size()) return {Match::likely, "a line begins with HloModule"};
   if (has_log_prefixes(input.bytes)) return {Match::likely, "a log with a line that begins with HloModule"};
   lexer.skip();
   for (const auto& [begin, what] : kOthers) {
@@ -143,12 +143,11 @@ base::Result<model::Imported> read(const Input& given) {
   const std::vector<Part> parts = parts_of(input.bytes);
   if (parts[0].begin > 0) notes.push_back({0, "text-outside", fmt::format("{} bytes before the module are not read", parts[0].begin)});
   std::vector<PlacedNote> found;
-  size_t end_before = 0;
   for (const Part& part : parts) {
-    const size_t begin = std::min(next_module(input.bytes, part.begin), part.end);
-    const std::string_view file = file_marker(input.bytes.substr(end_before, begin - end_before));
-    ASSIGN_OR_RETURN(end_before, read_part(input, part, imported, notes));
-    found.push_back({begin, "module-found", account(imported.modules.back(), file)});
+    Lexer lexer(input.bytes, part.begin);
+    const size_t begin = (lexer.skip(), lexer.at());
+    RETURN_IF_ERROR(read_part(input, part, imported, notes));
+    found.push_back({begin, "module-found", account(imported.modules.back(), file_marker(input.bytes, begin))});
   }
   const auto is_outside = [](const PlacedNote& note) { return note.code == "text-outside"; };
   if (parts.size() > 1 || std::ranges::any_of(notes, is_outside)) std::ranges::move(found, std::back_inserter(notes));

@@ -17,6 +17,7 @@ const Shape* part(const Shape& result, size_t i, size_t count) {
 
 /// Whether `large` is `small` but for one dimension, where it is a multiple.
 bool is_multiple_at(const Shape& large, const Shape& small, int64_t dim) {
+  if (large.rank() == 0 && small.rank() == 0) return true;  // Neuron's dumps scatter scalars
   if (large.rank() != small.rank() || dim < 0 || dim >= large.rank()) return false;
   for (int64_t i = 0; i < large.rank(); ++i) {
     const int64_t a = large.dims[static_cast<size_t>(i)], b = small.dims[static_cast<size_t>(i)];
@@ -55,12 +56,14 @@ Inferred all_gather_start(const In& in) {
   return along_dimension(in, in.declared()->elements[1], Grows::result);
 }
 
-/// The value in two places, then what the runtime needs: of a permutation (operand, result, …), of a copy (target, source, …).
+/// The value in two places, then what the runtime needs: of a permutation (operand, result, …), of a copy (target, source, …);
+/// until 2020 a copy had no source there.
 Inferred twice(const In& in) {
   if (in.declared() == nullptr) return as_written();
   const Shape& result = *in.declared();
   if (!result.is_tuple() || result.elements.size() < 2) return broken("{} gives its value twice, got {}", text(in.instr.op), show(result));
-  for (size_t i = 0; i < 2 && in.count() == 1; ++i) {
+  const bool old_copy = in.instr.op == Op::copy_start && in.count() == 1 && !fits(result.elements[1], result.elements[0]);
+  for (size_t i = 0; i < (old_copy ? 1 : 2) && in.count() == 1; ++i) {
     if (!fits_but_for_precision(result.elements[i], in.operand(0)))
       return broken("{} of {}: element {} of the result is {}", text(in.instr.op), show(in.operand(0)), i, show(result.elements[i]));
   }
@@ -80,7 +83,8 @@ Inferred async_start(const In& in) {
       return broken("async-start: operand {} is {}, the result says {}", i, show(in.operand(i)), show(operands[i]));
   }
   const Shape* computed = in.result_of("calls");
-  if (computed != nullptr && !fits_but_for_precision(*computed, result.elements[1]))
+  const bool is_bound = !result.elements[1].is_tuple() || !result.elements[1].elements.empty();  // or the updates give the result
+  if (is_bound && computed != nullptr && !fits_but_for_precision(*computed, result.elements[1]))
     return broken("async-start: the computation gives {}, the result says {}", show(*computed), show(result.elements[1]));
   return follows(result);
 }

@@ -102,10 +102,7 @@ Inferred permuted(const In& in) {
   return in.count() == 1 ? follows(in.operand(0)) : in.declared() != nullptr ? follows(*in.declared()) : as_written();
 }
 
-Inferred token(const In& in) {
-  for (size_t i = 0; i < in.count(); ++i) {
-    if (in.operand(i).type != Type::token) return broken("after-all takes tokens, got {}", show(in.operand(i)));
-  }
+Inferred token(const In&) {
   Shape shape;
   shape.type = Type::token;
   return follows(shape);
@@ -126,8 +123,6 @@ Inferred async_done(const In& in) { return in.count() == 0 ? broken("async-done 
 Inferred with_token(const In& in, size_t values) {
   if (in.count() < values || in.count() > values + 1)
     return broken("{} takes {} and a token, got {} operands", text(in.instr.op), values == 0 ? "nothing" : "one value", in.count());
-  if (in.count() > values && in.operand(values).type != Type::token)
-    return broken("{} takes a token last, got {}", text(in.instr.op), show(in.operand(values)));
   return in.declared() != nullptr ? follows(*in.declared()) : as_written();
 }
 Inferred token_in(const In& in) { return with_token(in, 0); }

@@ -90,9 +90,9 @@ Inferred rng_bit_generator(const In& in) {
   return follows(result);
 }
 
+/// Two scalars; one of a distribution that is gone, and a third, the sizes, in texts made by hand.
 Inferred rng(const In& in) {
-  if (in.count() != 2) return broken("rng takes two scalars, got {} operands", in.count());
-  for (size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < std::min<size_t>(in.count(), 2); ++i) {
     if (!in.operand(i).dims.empty()) return broken("rng takes scalars, got {}", show(in.operand(i)));
   }
   return in.declared() != nullptr ? follows(*in.declared()) : as_written();

@@ -194,7 +194,7 @@ TEST(Literals, OfEveryKindPrintAsTheyWereRead) {
 
 TEST(Literals, ThatDoNotFitAreRefused) {
   EXPECT_NE(error_of("ENTRY e { ROOT c = s8[] constant(300) }").find("does not fit"), std::string::npos);
-  EXPECT_NE(error_of("ENTRY e { ROOT c = s32[] constant(1.5) }").find("not an integer"), std::string::npos);
+  EXPECT_NE(error_of("ENTRY e { ROOT c = s32[] constant(1.5) }").find("expected an integer of s32[], got '1.5'"), std::string::npos);
   EXPECT_NE(error_of("ENTRY e { ROOT c = f16[] constant(1e6) }").find("too large"), std::string::npos);
   EXPECT_NE(error_of("ENTRY e { ROOT c = f32[3] constant({1, 2}) }").find("too few"), std::string::npos);
   EXPECT_NE(error_of("ENTRY e { ROOT c = f32[1] constant({1, 2}) }").find("more elements"), std::string::npos);
