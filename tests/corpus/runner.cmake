@@ -10,8 +10,8 @@ set(corpus_memory 4)
 if(PROFILE_SANITIZE)
   set(corpus_memory 0)
 endif()
-add_test(NAME corpus.sample COMMAND corpus --every 39 --memory ${corpus_memory})
-set_tests_properties(corpus.sample PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+add_test(NAME corpus.sample COMMAND corpus --every 39 --seconds 120 --memory ${corpus_memory})
+set_tests_properties(corpus.sample PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 
 add_executable(corpus_program ${CMAKE_SOURCE_DIR}/tests/corpus/program_test.cc ${CMAKE_SOURCE_DIR}/tests/corpus/apart.cc
                               ${CMAKE_SOURCE_DIR}/tests/corpus/differences.cc ${CMAKE_SOURCE_DIR}/tests/corpus/table.cc

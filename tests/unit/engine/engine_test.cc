@@ -102,11 +102,12 @@ TEST_P(OnDevice, VerificationPasses) {
 }
 
 constexpr const char* kEndless = R"(
-always { s = f32[8]{0} parameter(0)  ROOT c = pred[] constant(true) }
-same { ROOT s = f32[8]{0} parameter(0) }
+always { ROOT s = pred[] parameter(0) }
+same { ROOT s = pred[] parameter(0) }
 ENTRY main {
   a = f32[8]{0} parameter(0)
-  ROOT l = f32[8]{0} while(a), condition=always, body=same
+  t = pred[] constant(true)
+  ROOT l = pred[] while(t), condition=always, body=same
 })";
 
 TEST_P(OnDevice, ALoopWithoutASingleStepCanBeInterrupted) {
