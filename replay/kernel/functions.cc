@@ -46,12 +46,6 @@ F polynomial(F x, std::initializer_list<double> coefficients) {
 }
 
 F power_of_two(F n) { return value(op(Code::shl, op(Code::add, n, integer(n, 127)), integer(n, 23))); }
-/// p·2^n in two factors: subnormal and nearly overflowing results stay right; |n| ≤ 254.
-F scale(F p, F n) {
-  const F half = op(Code::ashr, n, integer(n, 1));
-  return p * power_of_two(half) * power_of_two(op(Code::sub, n, half));
-}
-
 struct Reduced {
   F r, n;
 };
@@ -68,9 +62,12 @@ F exp_minus_one(F r) {
   return fma(r * r, q, r);
 }
 
+/// 2^n in two factors: subnormal and nearly overflowing results stay right.
 F exponential(F x) {
   const auto [r, n] = reduce_ln2(high(low(x, 89), -105));
-  return or_nan(x, scale(exp_minus_one(r) + 1, n));
+  const F half = op(Code::ashr, n, integer(n, 1)), rest = power_of_two(op(Code::sub, n, half));
+  const F to_zero = less(x, -103.98);  // e^x < 2^-150: a masked attention score; a product that underflows takes 200 times as long
+  return or_nan(x, (exp_minus_one(r) + 1) * power_of_two(half) * select(to_zero, constant(x, 0), rest));
 }
 
 }  // namespace
