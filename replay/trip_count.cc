@@ -166,24 +166,6 @@ std::optional<int64_t> from_pattern(const ir::Module& module, ir::InstrRef loop)
   return count(test->right, test->left, test->right_step, mirrored(test->direction), test->type);
 }
 
-bool holds(int64_t a, ir::Direction direction, int64_t b) {
-  switch (direction) {
-    case ir::Direction::EQ:
-      return a == b;
-    case ir::Direction::NE:
-      return a != b;
-    case ir::Direction::GE:
-      return a >= b;
-    case ir::Direction::GT:
-      return a > b;
-    case ir::Direction::LE:
-      return a <= b;
-    case ir::Direction::LT:
-      return a < b;
-  }
-  return false;
-}
-
 /// `"known_trip_count":{"n":"5"}`, in a string with escapes or as plain JSON.
 std::optional<int64_t> from_config(const ir::Module& module, const ir::Instr& instr) {
   const std::string_view text = ir::attr_text(module, instr, "backend_config").value_or("");
@@ -224,7 +206,7 @@ bool never_ends(const ir::Module& module, ir::InstrRef loop) {
   const auto conditions = ir::attr_calls(module, module.instr(loop.comp, loop.instr), "condition");
   if (conditions.size() == 1 && always_true(module, conditions[0])) return true;
   const auto test = test_of(module, loop);
-  return test && test->left_step == 0 && test->right_step == 0 && holds(test->left, test->direction, test->right);
+  return test && test->left_step == 0 && test->right_step == 0 && ir::holds(test->direction, test->left, test->right);
 }
 
 }  // namespace replay

@@ -445,34 +445,16 @@ int64_t total_key(double x) {
   return pattern < 0 ? INT64_MIN - pattern - 1 : pattern;
 }
 
-template <typename T>
-bool holds(ir::Direction direction, T a, T b) {
-  switch (direction) {
-    case ir::Direction::EQ:
-      return a == b;
-    case ir::Direction::NE:
-      return a != b;
-    case ir::Direction::GE:
-      return a >= b;
-    case ir::Direction::GT:
-      return a > b;
-    case ir::Direction::LE:
-      return a <= b;
-    case ir::Direction::LT:
-      return a < b;
-  }
-  return false;
-}
-
 bool compare_at(const ir::Compare& how, const Values& a, const Values& b, size_t i) {
   if (kind_of(a) == Kind::integer) {
-    return is_signed(a.type) ? holds(how.direction, a.integer[i], b.integer[i]) : holds(how.direction, to(a.integer[i]), to(b.integer[i]));
+    return is_signed(a.type) ? ir::holds(how.direction, a.integer[i], b.integer[i])
+                             : ir::holds(how.direction, to(a.integer[i]), to(b.integer[i]));
   }
   if (kind_of(a) == Kind::complex) {
     const bool equal = at(a, i) == at(b, i);
     return how.direction == ir::Direction::NE ? !equal : equal;
   }
-  return how.total_order ? holds(how.direction, total_key(a.re[i]), total_key(b.re[i])) : holds(how.direction, a.re[i], b.re[i]);
+  return how.total_order ? ir::holds(how.direction, total_key(a.re[i]), total_key(b.re[i])) : ir::holds(how.direction, a.re[i], b.re[i]);
 }
 
 }  // namespace

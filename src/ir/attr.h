@@ -62,6 +62,25 @@ bool is_gemm_call(const Module& module, const Instr& instr);
 base::Result<GemmConfig> gemm_config(const Module& module, const Instr& instr);
 
 enum class Direction : uint8_t { EQ, NE, GE, GT, LE, LT };
+/// Is `a` in this direction of `b`? A NaN is only NE.
+template <typename T>
+bool holds(Direction direction, T a, T b) {
+  switch (direction) {
+    case Direction::EQ:
+      return a == b;
+    case Direction::NE:
+      return a != b;
+    case Direction::GE:
+      return a >= b;
+    case Direction::GT:
+      return a > b;
+    case Direction::LE:
+      return a <= b;
+    case Direction::LT:
+      return a < b;
+  }
+  return false;
+}
 struct Compare {
   Direction direction = Direction::EQ;
   bool total_order = false;
