@@ -79,7 +79,7 @@ enter() {
     mount --rbind /dev "$1/dev"
     mount --rbind /sys "$1/sys"
     mount --bind "$4" "$1/root/.cache/ccache"
-    exec chroot "$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+    exec chroot "$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 CXXFLAGS=-Werror \
       ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
       ${CMAKE_BUILD_PARALLEL_LEVEL:+CMAKE_BUILD_PARALLEL_LEVEL="$CMAKE_BUILD_PARALLEL_LEVEL"} \
       bash -c "cd \"\$1\" && eval \"\$2\"" - "$2" "$3"

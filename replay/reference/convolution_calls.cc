@@ -17,24 +17,24 @@ struct Forward {
   int64_t groups = 1;
 };
 
-/// `backend_config` is JSON with keys in two spellings ("convResultScale", "conv_result_scale"), in tests also without quotes.
-double number_after(const Call& call, std::string_view key, double otherwise) {
-  std::string text;
-  for (const char c : ir::attr_text(call.module(), call.instr, "backend_config").value_or("")) {
-    if (c != '"' && c != '\\' && c != '_' && c != ' ') text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  const size_t at = text.find(std::string(key) + ":");
+/// `backend_config` without quotes, underscores and case: it is JSON with keys in two spellings ("convResultScale", "conv_result_scale"),
+/// in XLA's own tests also without quotes.
+std::string config_of(const Call& call) {
+  std::string text(ir::attr_text(call.module(), call.instr, "backend_config").value_or(""));
+  std::erase_if(text, [](char c) { return c == '"' || c == '\\' || c == '_' || c == ' '; });
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+double number_after(const Call& call, const std::string& key, double otherwise) {
+  const std::string text = config_of(call);
+  const size_t at = text.find(key + ":");
   return at == std::string::npos ? otherwise : std::strtod(text.c_str() + at + key.size() + 1, nullptr);
 }
 
 /// The activation: cuDNN's number, or its name in lower case.
 std::string activation_of(const Call& call) {
-  std::string text;
-  for (const char c : ir::attr_text(call.module(), call.instr, "backend_config").value_or("")) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ':' || c == ',' || c == '}')
-      text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  const std::string key = "activationmode:";
+  const std::string text = config_of(call), key = "activationmode:";
   const size_t at = text.find(key);
   return at == std::string::npos ? "" : text.substr(at + key.size(), text.find_first_of(",}", at) - at - key.size());
 }

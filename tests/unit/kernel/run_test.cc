@@ -73,7 +73,7 @@ TEST_P(Sizes, PadAndConcatenate) {
           n + 4, n + 7)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Run, Sizes, testing::Values(0, 1, 2, 7, 16, 61, 64, 127, 128, 257, 1024));
+INSTANTIATE_TEST_SUITE_P(Run, Sizes, testing::Values(0, 1, 2, 7, 16, 61, 64, 127, 128, 257, 1024), testing::PrintToStringParamName());
 
 class Types : public testing::TestWithParam<const char*> {};
 
@@ -89,7 +89,8 @@ TEST_P(Types, ConvertsToEachType) {
     check(fused(fmt::format("{}[83]{{0}}", GetParam()), fmt::format("  ROOT r = {}[83]{{0}} convert(p0)", to)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Run, Types, testing::Values("s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"));
+INSTANTIATE_TEST_SUITE_P(Run, Types, testing::Values("s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(Run, FunctionsOfEachFloat) {
   for (const char* op : {"exponential",

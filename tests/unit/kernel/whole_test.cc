@@ -40,7 +40,7 @@ TEST_P(Lengths, ColumnsAreSorted) {
                               GetParam())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sort, Lengths, testing::Values(1, 2, 3, 31, 4096, 4097, 8193, 20011));
+INSTANTIATE_TEST_SUITE_P(Sort, Lengths, testing::Values(1, 2, 3, 31, 4096, 4097, 8193, 20011), testing::PrintToStringParamName());
 
 TEST(Whole, PickedElementsAreScatteredOverOverlappingWindows) {
   check(
@@ -80,7 +80,8 @@ TEST_P(SmallTypes, AreReadAndWritten) {
 
 INSTANTIATE_TEST_SUITE_P(Types, SmallTypes,
                          testing::Values("s1", "u1", "s2", "u2", "s4", "u4", "f8e5m2", "f8e4m3", "f8e4m3fn", "f8e4m3b11fnuz", "f8e3m4",
-                                         "f8e5m2fnuz", "f8e4m3fnuz", "f8e8m0fnu", "f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "c64", "c128"));
+                                         "f8e5m2fnuz", "f8e4m3fnuz", "f8e8m0fnu", "f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "c64", "c128"),
+                         [](const auto& info) { return std::string(info.param); });
 
 /// f60 calls f59 twice with the same operand, and so on: 2^60 calls if each were inlined by itself.
 TEST(Whole, CallsNestedTwiceEachAreLoweredInLinearTime) {
