@@ -267,9 +267,17 @@ base::Status PlanBuilder::add_call(Scope& scope, Block& block, ir::InstrId id) {
 
 base::Status PlanBuilder::add_while(Scope& scope, Block& block, ir::InstrId id) {
   const ir::Instr& instr = module_.instr(scope.comp, id);
-  if (maybe_ == 0 && never_ends(module_, {scope.comp, id}))
-    return base::Error{
-        fmt::format("{}: its condition stays true, so it never ends; try --computation NAME", base::escaped(module_.name_of(instr)))};
+  if (never_ends(module_, {scope.comp, id})) {
+    // Compilers remove a loop without effect even if it never ends, so texts that ran have some.
+    if (leaves_its_state_alone(module_, {scope.comp, id})) {
+      scope.leaves[static_cast<size_t>(id)] =
+          laid_out(operand_leaves(scope, instr), module_.shape(instr), block, std::string(module_.name_of(instr)), {scope.comp, id});
+      return {};
+    }
+    if (maybe_ == 0)
+      return base::Error{
+          fmt::format("{}: its condition stays true, so it never ends; try --computation NAME", base::escaped(module_.name_of(instr)))};
+  }
   auto loop = std::make_unique<Loop>();
   loop->name = module_.name_of(instr);
   loop->instr = {scope.comp, id};

@@ -1,6 +1,7 @@
 // The counter of a loop. Values are followed to where they come from: a constant, or an element of the loop's state.
 #include "replay/trip_count.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -201,6 +202,51 @@ bool always_true(const ir::Module& module, ir::CompId condition) {
 }
 
 }  // namespace
+
+namespace {
+
+/// The operand that an addition or a subtraction of 0 passes on.
+ir::InstrId unchanged_operand(const ir::Module& module, ir::CompId comp, const ir::Instr& instr) {
+  if (passes_on(instr.op) && instr.operands.size() == 1) return instr.operands[0];
+  if ((instr.op != ir::Op::add && instr.op != ir::Op::subtract) || instr.operands.size() != 2) return -1;
+  const auto is_zero = [&](ir::InstrId id) {
+    const ir::Instr& constant = module.instr(comp, id);
+    return constant.op == ir::Op::constant && constant_of(module, constant) == 0;
+  };
+  if (is_zero(instr.operands[1])) return instr.operands[0];
+  return instr.op == ir::Op::add && is_zero(instr.operands[0]) ? instr.operands[1] : -1;
+}
+
+/// The leaf `path` of a body's result is the same leaf of its parameter.
+bool is_left_alone(const ir::Module& module, ir::CompId body, const std::vector<int64_t>& path) {
+  ir::InstrId id = module.comp(body).root;
+  std::vector<int64_t> rest = path;  // within the value of `id`
+  for (int hop = 0; hop < kMostHops; ++hop) {
+    const ir::Instr& instr = module.instr(body, id);
+    if (instr.op == ir::Op::parameter) return rest == path;
+    if (instr.op == ir::Op::tuple && !rest.empty()) {
+      id = instr.operands[static_cast<size_t>(rest.front())];
+      rest.erase(rest.begin());
+    } else if (instr.op == ir::Op::get_tuple_element) {
+      rest.insert(rest.begin(), ir::attr_int(module, instr, "index").value_or(0));
+      id = instr.operands.at(0);
+    } else {
+      id = unchanged_operand(module, body, instr);
+      if (id < 0) return false;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool leaves_its_state_alone(const ir::Module& module, ir::InstrRef loop) {
+  const ir::Instr& instr = module.instr(loop.comp, loop.instr);
+  const auto bodies = ir::attr_calls(module, instr, "body");
+  const auto leaves = ir::leaves(module.shape(instr));
+  return bodies.size() == 1 &&
+         std::ranges::all_of(leaves, [&](const ir::Leaf& leaf) { return is_left_alone(module, bodies[0], leaf.path); });
+}
 
 bool never_ends(const ir::Module& module, ir::InstrRef loop) {
   const auto conditions = ir::attr_calls(module, module.instr(loop.comp, loop.instr), "condition");

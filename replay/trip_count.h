@@ -15,4 +15,7 @@ std::optional<int64_t> trip_count(const ir::Module& module, ir::InstrRef loop);
 /// The condition is the constant true, or compares a counter that the body leaves alone and that has not arrived.
 bool never_ends(const ir::Module& module, ir::InstrRef loop);
 
+/// The body gives back every element of the state as it got it: any number of trips is none.
+bool leaves_its_state_alone(const ir::Module& module, ir::InstrRef loop);
+
 }  // namespace replay

@@ -56,6 +56,9 @@ Batch map(const Call& call) {
 
 namespace {
 
+/// Of one loop inside one step; loops of a program are the engine's, which asks whether to stop.
+constexpr int64_t kMostTrips = 1'000'000;
+
 /// All leaves of operand k as arrays.
 Leaves operand_leaves(const Call& call, size_t k) {
   if (k < call.instr.operands.size()) return call.in.materialise(call.frame, call.instr.operands[k]);
@@ -85,9 +88,10 @@ std::vector<Values> while_loop(const Call& call) {
              bodies = ir::attr_calls(call.module(), call.instr, "body");
   if (conditions.empty() || bodies.empty()) return call.fail("lacks its computations"), std::vector<Values>();
   Leaves state = operand_leaves(call, 0);
-  while (!call.in.failed()) {
+  for (int64_t trips = 0; !call.in.failed(); ++trips) {
     const Values again = first_of(call, call.in.run(conditions[0], {state}, call.frame.round));
     if (again.integer.empty() || again.integer[0] == 0) break;
+    if (trips == kMostTrips) return call.fail(fmt::format("still goes on after {} trips", kMostTrips)), std::vector<Values>();
     state = call.in.run(bodies[0], {state}, call.frame.round);
   }
   return values_of(call, state);

@@ -1,5 +1,8 @@
-// Discrete Fourier transforms by the definition, dimension by dimension.
+// Discrete Fourier transforms, dimension by dimension, in f64. A line of n points is cut by the prime factors of n (Cooley and Tukey 1965):
+// n·Σ factors operations; what is left with large primes becomes a convolution of a power of two (Bluestein 1970), so no length is
+// quadratic.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -17,28 +20,95 @@ struct Field {
   std::vector<Complex> values;
 };
 
+constexpr size_t kLargestFactor = 64;  ///< what has only larger prime factors is transformed by a convolution
+
+enum class Direction : int8_t { forward = -1, inverse = 1 };
+
+/// The sums of lines of n points, without the division of an inverse.
+class Line {
+ public:
+  Line(size_t n, Direction direction) : n_(n), direction_(direction), roots_(n) {
+    for (size_t k = 0; k < n; ++k) roots_[k] = root(2 * k, n);
+  }
+  std::vector<Complex> operator()(const std::vector<Complex>& points) {
+    std::vector<Complex> out(n_);
+    if (n_ > 0) transform(points.data(), 1, out.data(), n_);
+    return out;
+  }
+
+ private:
+  /// exp(±πi·halves/n).
+  Complex root(size_t halves, size_t n) const {
+    return std::polar(1.0, static_cast<int>(direction_) * std::numbers::pi * static_cast<double>(halves) / static_cast<double>(n));
+  }
+  static size_t least_factor(size_t n) {
+    for (size_t p = 2; p * p <= n; ++p) {
+      if (n % p == 0) return p;
+    }
+    return n;
+  }
+  /// out[k] = Σ_j in[j·stride]·w^{jk} for n points, n a divisor of n_.
+  void transform(const Complex* in, size_t stride, Complex* out, size_t n);
+  void convolve(const Complex* in, size_t stride, Complex* out, size_t n);
+
+  size_t n_;
+  Direction direction_;
+  std::vector<Complex> roots_;
+};
+
+void Line::transform(const Complex* in, size_t stride, Complex* out, size_t n) {
+  if (n == 1) {
+    out[0] = in[0];
+    return;
+  }
+  const size_t p = least_factor(n), m = n / p, step = n_ / n;
+  if (p > kLargestFactor) return convolve(in, stride, out, n);
+  for (size_t r = 0; r < p; ++r) transform(in + r * stride, stride * p, out + r * m, m);
+  std::array<Complex, kLargestFactor> parts;
+  for (size_t k = 0; k < m; ++k) {
+    for (size_t r = 0; r < p; ++r) parts[r] = out[r * m + k] * roots_[r * k * step];
+    for (size_t q = 0; q < p; ++q) {
+      Complex sum = 0;
+      for (size_t r = 0; r < p; ++r) sum += parts[r] * roots_[r * q % p * m * step];
+      out[q * m + k] = sum;
+    }
+  }
+}
+
+/// jk = (j² + k² − (k − j)²) / 2 makes of the sum a convolution with exp(∓πi·j²/n); j² is taken modulo 2n, where the root repeats.
+void Line::convolve(const Complex* in, size_t stride, Complex* out, size_t n) {
+  size_t size = 1;
+  while (size < 2 * n - 1) size *= 2;
+  std::vector<Complex> chirp(n), a(size), b(size);
+  for (size_t j = 0; j < n; ++j) {
+    chirp[j] = root(j * j % (2 * n), n);
+    a[j] = in[j * stride] * chirp[j];
+    b[j] = std::conj(chirp[j]);
+    b[(size - j) % size] = b[j];
+  }
+  Line forward(size, Direction::forward), inverse(size, Direction::inverse);
+  a = forward(a), b = forward(b);
+  for (size_t i = 0; i < size; ++i) a[i] *= b[i];
+  a = inverse(a);
+  for (size_t k = 0; k < n; ++k) out[k] = a[k] * chirp[k] / static_cast<double>(size);
+}
+
 /// Resizes dimension `along` to n (cut, or filled with zeros), then transforms its lines.
 Field transformed(const Field& from, size_t along, int64_t n, bool inverse) {
   Field out{from.dims, {}};
   out.dims[along] = n;
-  const Indices strides = row_major(from.dims), out_strides = row_major(out.dims);
-  size_t count = 1;
-  for (const int64_t d : out.dims) count *= static_cast<size_t>(d);
-  out.values.resize(count);
-  std::vector<Complex> roots(static_cast<size_t>(n));
-  for (int64_t k = 0; k < n; ++k)
-    roots[static_cast<size_t>(k)] =
-        std::polar(1.0, (inverse ? 2 : -2) * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n));
-  Walker walker(out.dims);
-  for (size_t i = 0; i < count; ++i) {
-    const Indices& at = walker.move_to(static_cast<int64_t>(i));
-    int64_t base = 0;
-    for (size_t d = 0; d < at.size(); ++d) base += d == along ? 0 : at[d] * strides[d];
-    Complex sum = 0;
-    for (int64_t k = 0; k < std::min(n, from.dims[along]); ++k) {
-      sum += from.values[static_cast<size_t>(base + k * strides[along])] * roots[static_cast<size_t>(k * at[along] % n)];
-    }
-    out.values[i] = inverse ? sum / static_cast<double>(n) : sum;
+  out.values.resize(static_cast<size_t>(ir::elements(ir::array_shape(ir::Type::c128, out.dims))));
+  const auto stride = static_cast<size_t>(row_major(from.dims)[along]);  // below `along` nothing changes its size
+  const auto old_size = static_cast<size_t>(from.dims[along]), size = static_cast<size_t>(n);
+  Line line(size, inverse ? Direction::inverse : Direction::forward);
+  std::vector<Complex> points(size);
+  const size_t lines = out.values.size() / size;
+  for (size_t i = 0; i < lines; ++i) {
+    const size_t outer = i / stride, inner = i % stride;
+    for (size_t k = 0; k < size; ++k) points[k] = k < old_size ? from.values[(outer * old_size + k) * stride + inner] : Complex();
+    const std::vector<Complex> sums = line(points);
+    for (size_t k = 0; k < size; ++k)
+      out.values[(outer * size + k) * stride + inner] = inverse ? sums[k] / static_cast<double>(n) : sums[k];
   }
   return out;
 }

@@ -34,7 +34,8 @@ struct Question {
   int64_t left, right;
 };
 
-/// All lines at once, bottom up: each round asks for one comparison of every merge that is under way, so the comparator runs on lanes.
+/// All lines at once, bottom up: each round asks for one comparison of every merge that is under way, so the comparator runs on lanes. Late
+/// rounds have few merges: each is cut into pieces that are merged side by side, where its output crosses multiples of a piece's length.
 class MergeSort {
  public:
   template <typename Ask>
@@ -50,16 +51,74 @@ class MergeSort {
           merges.push_back({begin, middle, middle, end, begin});
         }
       }
-      run(merges, from, to, ask);
+      std::vector<Merge> parts = pieces(merges, std::max(kLeastPiece, from.size() / kPieces), from, ask);
+      run(parts, from, to, ask);
       std::swap(from, to);
     }
     return from;
   }
 
  private:
+  static constexpr size_t kPieces = 2048, kLeastPiece = 64;  ///< merges at once; outputs of one
+
   struct Merge {
     size_t left, left_end, right, right_end, out;
+    size_t size() const { return left_end - left + right_end - right; }
   };
+  /// How many of the first `outputs` elements of a merge come from its left side: between low and high.
+  struct Cut {
+    size_t merge, outputs, low, high;
+  };
+
+  /// Every cut of every merge by bisection, all at once. Of equals the left ones come first.
+  template <typename Ask>
+  static std::vector<Cut> cuts_of(const std::vector<Merge>& merges, size_t piece, const Indices& from, const Ask& ask) {
+    std::vector<Cut> cuts;
+    for (size_t i = 0; i < merges.size(); ++i) {
+      const size_t lefts = merges[i].left_end - merges[i].left, rights = merges[i].right_end - merges[i].right;
+      for (size_t outputs = piece; outputs < merges[i].size(); outputs += piece)
+        cuts.push_back({i, outputs, outputs > rights ? outputs - rights : 0, std::min(outputs, lefts)});
+    }
+    for (bool open = !cuts.empty(); open;) {
+      std::vector<Question> questions;
+      std::vector<Cut*> asked;
+      for (Cut& cut : cuts) {
+        if (cut.low == cut.high) continue;
+        const size_t middle = (cut.low + cut.high) / 2;
+        questions.push_back({from[merges[cut.merge].right + cut.outputs - 1 - middle], from[merges[cut.merge].left + middle]});
+        asked.push_back(&cut);
+      }
+      open = !asked.empty();
+      const std::vector<bool> right_first = open ? ask(questions) : std::vector<bool>();
+      for (size_t i = 0; i < asked.size(); ++i) {
+        const size_t middle = (asked[i]->low + asked[i]->high) / 2;
+        (right_first[i] ? asked[i]->high : asked[i]->low) = right_first[i] ? middle : middle + 1;
+      }
+    }
+    return cuts;
+  }
+
+  template <typename Ask>
+  static std::vector<Merge> pieces(const std::vector<Merge>& merges, size_t piece, const Indices& from, const Ask& ask) {
+    std::vector<Merge> parts;
+    const std::vector<Cut> cuts = cuts_of(merges, piece, from, ask);
+    auto cut = cuts.begin();
+    for (size_t i = 0; i < merges.size(); ++i) {
+      Merge rest = merges[i];
+      size_t lefts = 0, outputs = 0;  // before the piece
+      for (; cut != cuts.end() && cut->merge == i; ++cut) {
+        // A comparator that is no order may give cuts that run backwards: whatever it says, every element is put out once.
+        const size_t next = std::clamp(cut->low, lefts, lefts + cut->outputs - outputs);
+        const size_t rights = cut->outputs - outputs - (next - lefts);
+        if (rights > rest.right_end - rest.right) continue;
+        parts.push_back({rest.left, rest.left + next - lefts, rest.right, rest.right + rights, rest.out});
+        rest.left += next - lefts, rest.right += rights, rest.out += cut->outputs - outputs;
+        lefts = next, outputs = cut->outputs;
+      }
+      parts.push_back(rest);
+    }
+    return parts;
+  }
 
   template <typename Ask>
   static void run(std::vector<Merge>& merges, const Indices& from, Indices& to, const Ask& ask) {

@@ -151,7 +151,7 @@ class Factor final : public Native {
     for_matrices(from_.count, n_, threads_, [&](int64_t index, int64_t thread) {
       T* const u = reinterpret_cast<T*>(pieces[static_cast<size_t>(thread)]);
       read(static_cast<const std::byte*>(in[0]), index, u);
-      factor(u);
+      if (!factor(u)) std::fill_n(u, n_ * n_, no_number());
       write(u, static_cast<std::byte*>(out[0]), index);
     });
   }
@@ -170,16 +170,21 @@ class Factor final : public Native {
   void write(const T* u, std::byte* to, int64_t index) const {
     const int64_t base = to_.offset(index), row = lower_ ? to_.column : to_.row, column = lower_ ? to_.row : to_.column;
     for (int64_t i = 0; i < n_; ++i) {
-      for (int64_t j = 0; j < n_; ++j) store<T>(to_.type, to, base + i * row + j * column, j < i ? T{} : u[i * n_ + j]);
+      for (int64_t j = 0; j < n_; ++j) store<T>(to_.type, to, base + i * row + j * column, u[i * n_ + j]);
     }
   }
+  static T no_number() {
+    if constexpr (kComplex<T>) return {NAN, NAN};
+    return static_cast<T>(NAN);
+  }
 
-  void factor(T* u) {
+  /// False where the matrix is not positive definite: then it has no factor, and every element of the result is NaN.
+  bool factor(T* u) {
     size_t next = 0;
     for (int64_t at = 0; at < n_; at += kBlock) {
       const int64_t rows = std::min(kBlock, n_ - at), rest = n_ - at - rows;
-      factor_diagonal(u + at * n_ + at, rows);
-      if (rest == 0) return;
+      if (!factor_diagonal(u + at * n_ + at, rows)) return false;
+      if (rest == 0) break;
       T* const panel = u + n_ * n_;
       finish_rows(u + at * n_ + at, rows, rest, panel);
       for (int64_t row = at + rows; row < n_; row += kTrailing, ++next) {
@@ -187,16 +192,21 @@ class Factor final : public Native {
         update.product->run(panel + update.a, u + update.b, u + update.d);
       }
     }
+    for (int64_t i = 0; i < n_; ++i) std::fill_n(u + i * n_, i, T{});
+    return true;
   }
-  void factor_diagonal(T* u, int64_t rows) const {
+  bool factor_diagonal(T* u, int64_t rows) const {
     T column[kBlock];
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t k = 0; k < i; ++k) column[k] = conjugate(u[k * n_ + i]);
       subtract(u + i * n_ + i, u + i, n_, column, 1, i, rows - i);
-      const auto diagonal = std::sqrt(std::real(u[i * n_ + i]));
+      const auto pivot = std::real(u[i * n_ + i]);
+      if (!(pivot > 0)) return false;
+      const auto diagonal = std::sqrt(pivot);
       u[i * n_ + i] = diagonal;
       for (int64_t j = i + 1; j < rows; ++j) u[i * n_ + j] /= diagonal;
     }
+    return true;
   }
   /// Right of a finished diagonal block: Uᴴ·X = A, and the conjugate of X for the product.
   void finish_rows(T* u, int64_t rows, int64_t rest, T* panel) const {

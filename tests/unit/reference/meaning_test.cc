@@ -2,7 +2,10 @@
 // else (tests/corpus/differences.tsv refers to these).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <numeric>
 
 #include "importers/hlo/hlo.h"
 #include "replay/element.h"
@@ -209,6 +212,33 @@ TEST(Meaning, ATransformOfNoPointsIsZero) {
             (Numbers{0}));
 }
 
+/// Real parts of X[k] = Σ_j x[j]·exp(−2πi·jk/n), x[j] = j² mod 7.
+Numbers transform_by_definition(int64_t n) {
+  Numbers out;
+  for (int64_t k = 0; k < n; ++k) {
+    double sum = 0;
+    for (int64_t j = 0; j < n; ++j)
+      sum += static_cast<double>(j * j % 7) * std::cos(2 * std::numbers::pi * static_cast<double>(j * k % n) / static_cast<double>(n));
+    out.push_back(sum);
+  }
+  return out;
+}
+
+// Powers of two, products of small primes, a large prime, small primes times a large one: each is cut another way.
+TEST(Meaning, TransformsOfEveryLengthAreTheDefinitionsSums) {
+  for (const int64_t n : {1, 2, 3, 8, 30, 49, 61, 64, 67, 134, 201, 360, 1009, 2018}) {
+    const std::string size = std::to_string(n);
+    const Numbers made =
+        result("HloModule m\nENTRY e { i = s32[" + size + "]{0} iota(), iota_dimension=0  q = s32[" + size +
+               "]{0} multiply(i, i)  s = s32[] constant(7)  b = s32[" + size + "]{0} broadcast(s), dimensions={}  m = s32[" + size +
+               "]{0} remainder(q, b)  c = c128[" + size + "]{0} convert(m)  f = c128[" + size + "]{0} fft(c), fft_type=FFT, fft_length={" +
+               size + "}  ROOT r = f64[" + size + "]{0} real(f) }");
+    const Numbers expected = transform_by_definition(n);
+    ASSERT_EQ(made.size(), expected.size());
+    for (size_t k = 0; k < made.size(); ++k) EXPECT_NEAR(made[k], expected[k], 1e-12 * 7 * static_cast<double>(n)) << n << ": " << k;
+  }
+}
+
 TEST(Meaning, AnAsynchronousPairGivesWhatItsBodyMakes) {
   EXPECT_EQ(result(R"(HloModule m
 body { p = f32[2]{0} parameter(0)  ROOT n = f32[2]{0} negate(p) }
@@ -226,6 +256,34 @@ ENTRY e { x = f32[2,4]{1,0} constant({{1, 5, 5, 2}, {0, -1, 7, 3}})
   ROOT t = (f32[2,2]{1,0}, s32[2,2]{1,0}) custom-call(x), custom_call_target="TopK", called_computations={more} })";
   EXPECT_EQ(result(text, 0), (Numbers{5, 5, 7, 3}));
   EXPECT_EQ(result(text, 1), (Numbers{1, 2, 2, 3}));
+}
+
+/// Places after sorting 0 … n-1 by a comparator of two s32, l and r.
+Numbers sorted_by(const std::string& n, const std::string& comparator) {
+  return result("HloModule m\nless { l = s32[] parameter(0)  r = s32[] parameter(1)  k = s32[] constant(997)  " + comparator +
+                " }\nENTRY e { i = s32[" + n + "]{0} iota(), iota_dimension=0  ROOT s = s32[" + n +
+                "]{0} sort(i), dimensions={0}, is_stable=true, to_apply=less }");
+}
+
+// Long enough that late merges are cut into pieces.
+TEST(Meaning, ALongSortIsStableWhateverItsComparatorComputes) {
+  const Numbers made =
+      sorted_by("20011",
+                "a = s32[] multiply(l, l)  b = s32[] multiply(r, r)  x = s32[] remainder(a, k)  y = s32[] remainder(b, k)  ROOT c = pred[] "
+                "compare(x, y), direction=LT");
+  std::vector<int32_t> expected(20011);
+  std::iota(expected.begin(), expected.end(), 0);
+  const auto key = [](int32_t i) { return static_cast<int32_t>(static_cast<uint32_t>(i) * static_cast<uint32_t>(i)) % 997; };
+  std::stable_sort(expected.begin(), expected.end(), [&](int32_t a, int32_t b) { return key(a) < key(b); });
+  EXPECT_EQ(made, Numbers(expected.begin(), expected.end()));
+}
+
+TEST(Meaning, AComparatorThatIsNoOrderStillGivesEveryElementOnce) {
+  Numbers made = sorted_by("10007", "ROOT c = pred[] compare(k, k), direction=EQ");
+  std::sort(made.begin(), made.end());
+  Numbers expected(10007);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(made, expected);
 }
 
 TEST(Meaning, AScanCarriesArraysFromStepToStep) {
