@@ -55,11 +55,7 @@ class Matmul final : public Product {
     const DnnlThreads scope(threads);
     const auto a = describe(gemm.a, gemm.m, gemm.k), b = describe(gemm.b, gemm.k, gemm.n), d = describe(gemm.d, gemm.m, gemm.n);
     const dnnl::primitive_attr attributes = scaling(gemm.alpha, gemm.beta);
-#if DNNL_VERSION_MAJOR >= 3
-    const dnnl::matmul::primitive_desc description(dnnl_engine(), a, b, d, attributes);
-#else
-    const dnnl::matmul::primitive_desc description({a, b, d}, attributes, dnnl_engine());
-#endif
+    const auto description = dnnl_describe<dnnl::matmul>(attributes, a, b, d);
     implementation_ = description.impl_info_str();
     primitive_ = dnnl::matmul(description);
     scratchpad_ = dnnl::memory(description.scratchpad_desc(), dnnl_engine(), nullptr);
@@ -93,13 +89,7 @@ class Matmul final : public Product {
 
   static dnnl::primitive_attr scaling(double alpha, double beta) {
     dnnl::post_ops post;
-    if (alpha != 1) {
-#if DNNL_VERSION_MAJOR >= 3
-      post.append_eltwise(dnnl::algorithm::eltwise_linear, static_cast<float>(alpha), 0);
-#else
-      post.append_eltwise(1, dnnl::algorithm::eltwise_linear, static_cast<float>(alpha), 0);
-#endif
-    }
+    if (alpha != 1) dnnl_scale(post, static_cast<float>(alpha));
     if (beta != 0) post.append_sum(static_cast<float>(beta));
     dnnl::primitive_attr attributes;
     attributes.set_post_ops(post);

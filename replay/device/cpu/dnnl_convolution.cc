@@ -136,11 +136,7 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Form& f, const Desc
                                                        const dnnl::primitive_attr& attributes) {
   constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
   const auto kind = f.pass == Pass::forward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
-#if DNNL_VERSION_MAJOR >= 3
-  return {dnnl_engine(), kind, kAlgorithm, x, w, y, f.strides, f.dilations, f.pad_low, f.pad_high, attributes};
-#else
-  return {{kind, kAlgorithm, x, w, y, f.strides, f.dilations, f.pad_low, f.pad_high}, attributes, dnnl_engine()};
-#endif
+  return dnnl_describe<dnnl::convolution_forward>(attributes, kind, kAlgorithm, x, w, y, f.strides, f.dilations, f.pad_low, f.pad_high);
 }
 
 /// A primitive with the descriptions it wants, in HLO's order X, W, Y.
@@ -157,7 +153,7 @@ Made made(const auto& description, auto primitive, std::array<Desc, 3> wants) {
 
 enum class Images : uint8_t { as_they_lie, preferred };
 
-Desc any_like(const Desc& desc) { return {desc.dims(), Memory::data_type::f32, Memory::format_tag::any}; }
+Desc any_like(const Desc& desc) { return {dnnl_sizes(desc), Memory::data_type::f32, Memory::format_tag::any}; }
 
 Made make(const Form& f, Images images) {
   dnnl::primitive_attr attributes;
@@ -171,23 +167,13 @@ Made make(const Form& f, Images images) {
   }
   if (f.pass == Pass::data) {
     const auto hint = forward_desc(f, d[2], d[1], d[0], attributes);
-#if DNNL_VERSION_MAJOR >= 3
-    const dnnl::convolution_backward_data::primitive_desc p(dnnl_engine(), kAlgorithm, d[2], d[1], d[0], f.strides, f.dilations, f.pad_low,
-                                                            f.pad_high, hint, attributes);
-#else
-    const dnnl::convolution_backward_data::primitive_desc p({kAlgorithm, d[2], d[1], d[0], f.strides, f.dilations, f.pad_low, f.pad_high},
-                                                            attributes, dnnl_engine(), hint);
-#endif
+    const auto p = dnnl_describe_backward<dnnl::convolution_backward_data>(attributes, hint, kAlgorithm, d[2], d[1], d[0], f.strides,
+                                                                           f.dilations, f.pad_low, f.pad_high);
     return made(p, dnnl::convolution_backward_data(p), {p.diff_dst_desc(), p.weights_desc(), p.diff_src_desc()});
   }
   const auto hint = forward_desc(f, d[0], d[2], d[1], attributes);
-#if DNNL_VERSION_MAJOR >= 3
-  const dnnl::convolution_backward_weights::primitive_desc p(dnnl_engine(), kAlgorithm, d[0], d[2], d[1], f.strides, f.dilations, f.pad_low,
-                                                             f.pad_high, hint, attributes);
-#else
-  const dnnl::convolution_backward_weights::primitive_desc p({kAlgorithm, d[0], d[2], d[1], f.strides, f.dilations, f.pad_low, f.pad_high},
-                                                             attributes, dnnl_engine(), hint);
-#endif
+  const auto p = dnnl_describe_backward<dnnl::convolution_backward_weights>(attributes, hint, kAlgorithm, d[0], d[2], d[1], f.strides,
+                                                                            f.dilations, f.pad_low, f.pad_high);
   return made(p, dnnl::convolution_backward_weights(p), {p.src_desc(), p.diff_dst_desc(), p.diff_weights_desc()});
 }
 
