@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -14,87 +15,29 @@ namespace {
 using ir::Type;
 constexpr size_t kTypes = static_cast<size_t>(Type::c64);  // all real types come before
 
-/// How a type is stored: a C++ number, the code of a small float (8 or 16 bits), or a number of fewer bits in a byte.
+/// A type stored as a C++ number of which the lowest `bits` count.
+template <typename T, int Bits = 8 * static_cast<int>(sizeof(T))>
+struct Number {
+  using type = T;
+  static constexpr int bits = Bits;
+};
+/// A small float stored as a code; ir::info says which float a code means.
+template <typename T>
+struct Code {
+  using type = T;
+};
+using C8 = Code<uint8_t>;
+using C16 = Code<uint16_t>;
+/// In the order of ir::Type.
+using Stored =
+    std::tuple<Number<bool>, Number<int8_t, 1>, Number<int8_t, 2>, Number<int8_t, 4>, Number<int8_t>, Number<int16_t>, Number<int32_t>,
+               Number<int64_t>, Number<uint8_t, 1>, Number<uint8_t, 2>, Number<uint8_t, 4>, Number<uint8_t>, Number<uint16_t>,
+               Number<uint32_t>, Number<uint64_t>, C16, C16, Number<float>, Number<double>, C8, C8, C8, C8, C8, C8, C8, C8, C8, C8, C8>;
+static_assert(std::tuple_size_v<Stored> == kTypes);
 template <Type T>
-struct Stored {
-  using type = void;
-};
-template <>
-struct Stored<Type::pred> {
-  using type = bool;
-};
-template <>
-struct Stored<Type::s1> {
-  using type = int8_t;
-  static constexpr int bits = 1;
-};
-template <>
-struct Stored<Type::s2> {
-  using type = int8_t;
-  static constexpr int bits = 2;
-};
-template <>
-struct Stored<Type::s4> {
-  using type = int8_t;
-  static constexpr int bits = 4;
-};
-template <>
-struct Stored<Type::s8> {
-  using type = int8_t;
-};
-template <>
-struct Stored<Type::s16> {
-  using type = int16_t;
-};
-template <>
-struct Stored<Type::s32> {
-  using type = int32_t;
-};
-template <>
-struct Stored<Type::s64> {
-  using type = int64_t;
-};
-template <>
-struct Stored<Type::u1> {
-  using type = uint8_t;
-  static constexpr int bits = 1;
-};
-template <>
-struct Stored<Type::u2> {
-  using type = uint8_t;
-  static constexpr int bits = 2;
-};
-template <>
-struct Stored<Type::u4> {
-  using type = uint8_t;
-  static constexpr int bits = 4;
-};
-template <>
-struct Stored<Type::u8> {
-  using type = uint8_t;
-};
-template <>
-struct Stored<Type::u16> {
-  using type = uint16_t;
-};
-template <>
-struct Stored<Type::u32> {
-  using type = uint32_t;
-};
-template <>
-struct Stored<Type::u64> {
-  using type = uint64_t;
-};
-template <>
-struct Stored<Type::f32> {
-  using type = float;
-};
-template <>
-struct Stored<Type::f64> {
-  using type = double;
-};
+using StoredAs = std::tuple_element_t<static_cast<size_t>(T), Stored>;
 template <typename S>
-concept Narrowed = requires {
+constexpr bool kIsCode = !requires {
   S::bits;
 };
 
@@ -109,7 +52,7 @@ void each(const void* from, int64_t from_stride, void* to, int64_t to_stride, in
 
 template <Type T, typename Sum>
 void widen_numbers(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t rows, int64_t columns) {
-  using S = std::conditional_t<T == Type::pred, uint8_t, typename Stored<T>::type>;
+  using S = std::conditional_t<T == Type::pred, uint8_t, typename StoredAs<T>::type>;
   each<S, Sum>(from, from_stride, to, to_stride, rows, columns, [](S value) {
     if constexpr (T == Type::pred)
       return static_cast<Sum>(value != 0);
@@ -120,80 +63,68 @@ void widen_numbers(const void* from, int64_t from_stride, void* to, int64_t to_s
 
 template <Type T, typename Sum>
 void narrow_numbers(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t rows, int64_t columns) {
-  using S = typename Stored<T>::type;
+  using S = typename StoredAs<T>::type;
+  constexpr int unused = 8 * static_cast<int>(sizeof(S)) - StoredAs<T>::bits;
   each<Sum, S>(from, from_stride, to, to_stride, rows, columns, [](Sum value) {
     if constexpr (T == Type::pred)
       return value != 0;
-    else if constexpr (Narrowed<Stored<T>>) {
-      constexpr int unused = 8 - Stored<T>::bits;
+    else if constexpr (unused > 0)
       return static_cast<S>(static_cast<S>(static_cast<uint8_t>(value) << unused) >> unused);  // s4: 12 → −4
-    } else {
+    else
       return static_cast<S>(value);
-    }
   });
 }
 
-template <Type T, typename Sum, typename Code>
+template <Type T, typename Sum>
 void widen_codes(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t rows, int64_t columns) {
+  using S = typename StoredAs<T>::type;
   const base::FloatFormat& format = *ir::info(T).small;
-  if constexpr (sizeof(Code) == 1) {
+  if constexpr (sizeof(S) == 1) {
     static const std::array<Sum, 256> kValues = [&] {
       std::array<Sum, 256> values{};
       for (uint32_t code = 0; code < 256; ++code) values[code] = static_cast<Sum>(base::decode(code, format));
       return values;
     }();
-    each<Code, Sum>(from, from_stride, to, to_stride, rows, columns, [](Code code) { return kValues[code]; });
+    each<S, Sum>(from, from_stride, to, to_stride, rows, columns, [](S code) { return kValues[code]; });
   } else {
-    each<Code, Sum>(from, from_stride, to, to_stride, rows, columns,
-                    [&](Code code) { return static_cast<Sum>(base::decode(code, format)); });
+    each<S, Sum>(from, from_stride, to, to_stride, rows, columns, [&](S code) { return static_cast<Sum>(base::decode(code, format)); });
   }
 }
 
-template <Type T, typename Sum, typename Code>
+template <Type T, typename Sum>
 void narrow_codes(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t rows, int64_t columns) {
+  using S = typename StoredAs<T>::type;
   const base::FloatFormat& format = *ir::info(T).small;
-  each<Sum, Code>(from, from_stride, to, to_stride, rows, columns,
-                  [&](Sum value) { return static_cast<Code>(base::encode(static_cast<double>(value), format)); });
+  each<Sum, S>(from, from_stride, to, to_stride, rows, columns,
+               [&](Sum value) { return static_cast<S>(base::encode(static_cast<double>(value), format)); });
 }
 
-template <typename Sum, Type T>
-constexpr Convert widen_entry() {
-  using S = typename Stored<T>::type;
-  if constexpr (std::is_void_v<S>) {
-    using Code = std::conditional_t<T == Type::f16 || T == Type::bf16, uint16_t, uint8_t>;
-    if constexpr (std::is_floating_point_v<Sum>) return widen_codes<T, Sum, Code>;
-  } else if constexpr (std::is_floating_point_v<S> ? std::is_floating_point_v<Sum> : !std::is_same_v<Sum, float>) {
+enum class Direction : uint8_t { widen, narrow };
+
+/// Floats are added up as floats, whole numbers as whole numbers; only a double also takes whole numbers as operands.
+template <Direction D, typename Sum, Type T>
+constexpr Convert entry() {
+  using S = StoredAs<T>;
+  constexpr bool sum_is_float = std::is_floating_point_v<Sum>, same_kind = std::is_floating_point_v<typename S::type> == sum_is_float;
+  if constexpr (kIsCode<S>) {
+    if constexpr (sum_is_float) return D == Direction::widen ? widen_codes<T, Sum> : narrow_codes<T, Sum>;
+  } else if constexpr (same_kind) {
+    return D == Direction::widen ? widen_numbers<T, Sum> : narrow_numbers<T, Sum>;
+  } else if constexpr (D == Direction::widen && std::is_same_v<Sum, double>) {
     return widen_numbers<T, Sum>;
   }
   return nullptr;
 }
 
-template <typename Sum, Type T>
-constexpr Convert narrow_entry() {
-  using S = typename Stored<T>::type;
-  if constexpr (std::is_void_v<S>) {
-    using Code = std::conditional_t<T == Type::f16 || T == Type::bf16, uint16_t, uint8_t>;
-    if constexpr (std::is_floating_point_v<Sum>) return narrow_codes<T, Sum, Code>;
-  } else if constexpr (std::is_floating_point_v<S> == std::is_floating_point_v<Sum>) {
-    return narrow_numbers<T, Sum>;
-  }
-  return nullptr;
-}
-
 using Row = std::array<Convert, kTypes>;
-template <typename Sum, size_t... I>
-constexpr Row widen_row(std::index_sequence<I...>) {
-  return {widen_entry<Sum, static_cast<Type>(I)>()...};
+template <Direction D, typename Sum, size_t... I>
+constexpr Row row(std::index_sequence<I...>) {
+  return {entry<D, Sum, static_cast<Type>(I)>()...};
 }
-template <typename Sum, size_t... I>
-constexpr Row narrow_row(std::index_sequence<I...>) {
-  return {narrow_entry<Sum, static_cast<Type>(I)>()...};
-}
-constexpr auto kAll = std::make_index_sequence<kTypes>{};
-constexpr Row kWiden[kArithmetics] = {widen_row<float>(kAll), widen_row<double>(kAll), widen_row<uint32_t>(kAll),
-                                      widen_row<uint64_t>(kAll)};
-constexpr Row kNarrow[kArithmetics] = {narrow_row<float>(kAll), narrow_row<double>(kAll), narrow_row<uint32_t>(kAll),
-                                       narrow_row<uint64_t>(kAll)};
+template <Direction D, typename... Sums>
+constexpr std::array<Row, sizeof...(Sums)> kRows = {row<D, Sums>(std::make_index_sequence<kTypes>{})...};
+constexpr auto& kWiden = kRows<Direction::widen, float, double, uint32_t, uint64_t>;
+constexpr auto& kNarrow = kRows<Direction::narrow, float, double, uint32_t, uint64_t>;
 
 struct ArithmeticInfo {
   std::string_view text;
