@@ -73,7 +73,7 @@ std::string print(const List& list) {
   for (const Line& l : list.lines) {
     if (l.kind == Line::Kind::constant) continue;
     if (l.kind == Line::Kind::end) --depth;
-    out.append(static_cast<size_t>(2 * depth), ' ');
+    out.append(2 * static_cast<size_t>(depth), ' ');
     if (l.id >= 0) out += fmt::format("v{} = ", l.id);
     out += l.kind == Line::Kind::op ? text(l.code) : kKinds[static_cast<size_t>(l.kind)];
     if (l.kind != Line::Kind::end) out += l.lanes == 1 ? fmt::format(" {}", text(l.reg)) : fmt::format(" {} x {}", l.lanes, text(l.reg));

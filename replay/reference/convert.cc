@@ -74,7 +74,7 @@ Values converted(Values x, ir::Type type) {
 }
 
 Batch convert(const Call& call) {
-  const Batch x = call.operand(0);
+  Batch x = call.operand(0);
   if (x->type == call.shape.type) return x;
   if (size(*x) != call.count()) return call.fail("has operands of different sizes");
   return share(converted(*x, call.shape.type));
@@ -138,7 +138,7 @@ Batch bitcast_convert(const Call& call) {
   if (before > after && before % after == 0) return narrower(call, before / after, after);
   if (after > before && after % before == 0) return wider(call, after / before, before);
   if (before != after) return call.fail("between sizes that do not divide each other");
-  const Batch x = call.operand(0);
+  Batch x = call.operand(0);
   if (x->type == call.shape.type) return x;
   Values out = zeros(call.shape.type, call.count());
   for (size_t i = 0; i < size(out); ++i) set_bits(out, i, bits_at(*x, i));

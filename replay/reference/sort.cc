@@ -19,13 +19,13 @@ Lines lines_of(const ir::Shape& shape, size_t along) {
   Lines lines;
   lines.step = strides[along];
   lines.length = shape.dims[along];
-  Indices dims = shape.dims, steps = strides;
+  Indices dims = shape.dims;
   dims[along] = 1;
   int64_t count = 1;
   for (const int64_t d : dims) count *= d;
   Indices list(static_cast<size_t>(lines.length == 0 ? 0 : count));
   std::iota(list.begin(), list.end(), 0);
-  lines.bases = affine(dims, steps, 0, list);
+  lines.bases = affine(dims, strides, 0, list);
   return lines;
 }
 

@@ -147,7 +147,7 @@ struct Made {
   std::string implementation;
 };
 
-Made made(const auto& description, auto primitive, std::array<Desc, 3> wants) {
+Made made(const auto& description, const dnnl::primitive& primitive, std::array<Desc, 3> wants) {
   return {primitive, {wants[0], wants[1], wants[2]}, description.scratchpad_desc(), description.impl_info_str()};
 }
 
