@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "replay/device/cpu/cpu.h"
+#include "replay/device/cpu/host.h"
 #include "replay/device/null/null.h"
 #include "replay/device/reference/reference.h"
 
@@ -22,7 +23,10 @@ std::span<const DeviceKind> device_kinds() { return kKinds; }
 
 base::Result<std::unique_ptr<Device>> open_device(std::string_view name, const DeviceOptions& options) {
   for (const DeviceKind& kind : kKinds) {
-    if (kind.name == name) return kind.open(options);
+    if (kind.name != name) continue;
+    DeviceOptions limited = options;  // also for devices that know nothing of control groups
+    if (limited.memory_limit_bytes == 0) limited.memory_limit_bytes = cpu::available_bytes();
+    return kind.open(limited);
   }
   return base::Error{fmt::format("no device '{}'", name), base::Exit::wrong_use};
 }

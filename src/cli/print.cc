@@ -8,6 +8,7 @@
 #include "src/cli/command.h"
 #include "src/cli/import_file.h"
 #include "src/cli/output.h"
+#include "src/cli/values.h"
 #include "src/ir/print.h"
 
 namespace cli {
@@ -36,7 +37,7 @@ Action define_print(CLI::App& app) {
   };
   auto options = std::make_shared<Options>();
   app.add_option("FILE", options->file, "program dump; - is stdin")->required();
-  app.add_option("-m,--module", options->module, "only the module of this name");
+  app.add_option("-m,--module", options->module, "only the module of this name")->check(not_empty("a name"));
   CLI::Option* long_form = app.add_flag("--long", options->long_form, "% names, operands with shapes (the default)");
   CLI::Option* short_form = app.add_flag("--short", options->short_form, "bare names")->excludes(long_form);
   app.add_flag("--canonical", options->canonical, "what the entry computes, without names")->excludes(long_form)->excludes(short_form);

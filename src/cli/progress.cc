@@ -16,9 +16,11 @@ std::atomic<bool> g_stop{false};  // a signal handler can reach nothing else
 
 std::atomic<bool> g_quiet{false};
 
-extern "C" void on_interrupt(int signal) {
+constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
+
+extern "C" void on_interrupt(int) {
   g_stop = true;
-  std::signal(signal, SIG_DFL);
+  for (const int signal : kInterrupts) std::signal(signal, SIG_DFL);
   constexpr std::string_view kSaid = "\nStopping; what was measured is kept. Once more ends at once.\n";
   if (!g_quiet && ::write(STDERR_FILENO, kSaid.data(), kSaid.size()) < 0) return;  // nobody is there to read it
 }
@@ -31,10 +33,12 @@ const std::atomic<bool>& stop_requested() { return g_stop; }
 
 void catch_interrupts(Verbosity verbosity) {
   g_quiet = verbosity == Verbosity::quiet;
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+  for (const int signal : kInterrupts) {
+    if (std::signal(signal, on_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);  // of nohup, or of a shell's background
+  }
 }
 
-ProgressLine::ProgressLine(Verbosity verbosity) : verbosity_(verbosity), terminal_(isatty(STDERR_FILENO) != 0) {}
+ProgressLine::ProgressLine(Verbosity verbosity) : verbosity_(verbosity), terminal_(draws(STDERR_FILENO)) {}
 ProgressLine::~ProgressLine() { clear(); }
 
 void ProgressLine::show(const replay::Progress& progress) {

@@ -11,7 +11,8 @@ namespace cli {
 
 enum class Verbosity { quiet, normal, verbose };
 
-/// Set by the first SIGINT or SIGTERM, which also says so on stderr; the second one ends the process as usual.
+/// Set by the first SIGINT, SIGTERM or SIGHUP, which also says so on stderr; the second one ends the process as usual. A signal that the
+/// process was started to ignore stays ignored.
 const std::atomic<bool>& stop_requested();
 void catch_interrupts(Verbosity verbosity);
 

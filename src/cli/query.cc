@@ -18,8 +18,8 @@ Action define_query(CLI::App& app) {
   options->output.define(app);
   return [options]() -> base::Result<base::Exit> {
     ASSIGN_OR_RETURN(const model::Reader reader, model::Reader::open(options->database));
-    ASSIGN_OR_RETURN(const model::Rows rows, reader.query(options->sql));
-    RETURN_IF_ERROR(print_rows(rows, options->output));
+    ASSIGN_OR_RETURN(model::Cursor cursor, reader.start(options->sql));
+    RETURN_IF_ERROR(print_rows(cursor, options->output));
     return base::Exit::ok;
   };
 }

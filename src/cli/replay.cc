@@ -11,6 +11,7 @@
 #include "src/cli/answer.h"
 #include "src/cli/command.h"
 #include "src/cli/import_file.h"
+#include "src/cli/output.h"
 #include "src/cli/replay_run.h"
 
 namespace cli {
@@ -125,9 +126,21 @@ class Replay {
       const auto [path, recipe] = split_recipe(argument);
       RETURN_IF_ERROR(base::check_readable(path));
       if (!recipe.empty()) RETURN_IF_ERROR(options_.input_options(recipe));
+      if (is_database(path)) RETURN_IF_ERROR(check_place(path));
       if (path == "-" && ++from_stdin > 1) return base::Error{"-: stdin can be read only once", base::Exit::wrong_use};
     }
     return {};
+  }
+
+  /// Runs of a database are kept in it.
+  base::Status check_place(const std::string& path) const {
+    const std::string shown = base::escaped(path);
+    const auto wrong = [](std::string what) { return base::Error{std::move(what), base::Exit::wrong_use}; };
+    if (options_.fresh) return wrong(fmt::format("-f: would replace the programs of {} that are to be replayed; leave it out", shown));
+    std::error_code unknown;
+    if (!options_.database_given() || std::filesystem::equivalent(path, options_.database, unknown)) return {};
+    return wrong(fmt::format("-o {}: runs of a database are kept in it; leave -o out, or copy {} there first",
+                             base::escaped(options_.database), shown));
   }
 
   base::Status replay_file(const std::string& argument) {
@@ -163,9 +176,11 @@ class Replay {
 
   base::Status answer(const std::string& database, const std::string& account) {
     for (const RunResult& result : std::exchange(results_, {})) {
-      RETURN_IF_ERROR(print_answer(database, account, result, options_));
+      const base::Status printed = print_answer(database, account, result, options_);
+      if (!printed.ok())
+        return base::Error{fmt::format("{}; run {} is kept in {}", printed.error().message, result.run, base::escaped(database))};
       if (!result.failure.empty()) {
-        fmt::print(stderr, "profile: verification failed: {}\n", result.failure);  // also when quiet
+        print_err(fmt::format("profile: verification failed: {}\n", base::escaped(result.failure)));  // also when quiet
         exit_ = worst(exit_, base::Exit::failed);
       }
       const bool lost = 100 * result.skipped_share > options_.max_loss_percent;

@@ -6,14 +6,14 @@
 
 #include "src/base/file.h"
 #include "src/base/text.h"
-#include "src/cli/numbers.h"
+#include "src/cli/values.h"
 
 namespace cli {
 
 void ReplayOptions::define(CLI::App& app) {
   app.add_option("FILE", files, "program dumps (- is stdin; FILE=RECIPE gives one a recipe of its own), or a database of imported programs")
       ->required();
-  app.add_option("-o,--output", database, "database; it is appended to")->capture_default_str();
+  output_option = app.add_option("-o,--output", database, "database; it is appended to")->capture_default_str();
   app.add_flag("-f,--fresh", fresh, "replace an existing database");
   app.add_option("--device", device, "cpu, null (virtual clock), reference, auto")
       ->check(CLI::IsMember({"cpu", "null", "reference", "auto"}))
@@ -30,16 +30,18 @@ void ReplayOptions::define(CLI::App& app) {
   app.add_option("--chain", chain, "this many passes, each fed with the outputs of the one before that alias parameters")
       ->check(whole_number(0, 1000000));
   app.add_flag("--verify", verify, "compare every step's results with the reference; exit 1 names the step that differs");
-  app.add_option("--computation", computation, "replay this computation alone, its parameters as inputs");
-  app.add_option("--instruction", instruction, "replay this instruction alone, its operands as inputs");
-  app.add_option("--module", module, "of several modules, this one");
-  app.add_option("--steps", steps, "time only the steps whose name matches this regular expression");
+  app.add_option("--computation", computation, "replay this computation alone, its parameters as inputs")->check(not_empty("a name"));
+  app.add_option("--instruction", instruction, "replay this instruction alone, its operands as inputs")->check(not_empty("a name"));
+  app.add_option("--module", module, "of several modules, this one")->check(not_empty("a name"));
+  app.add_option("--steps", steps, "time only the steps whose name matches this regular expression")
+      ->check(not_empty("a regular expression"));
   app.add_flag("--list-steps", list_steps, "print the steps of the plan and stop");
   seed_option = app.add_option("--seed", seed, "of the input generator")->check(unsigned_number())->capture_default_str();
-  app.add_option("--inputs", recipe, "recipe file (JSON): how each parameter is filled");
+  app.add_option("--inputs", recipe, "recipe file (JSON): how each parameter is filled")->check(not_empty("a file"));
   app.add_option("--input", inputs, "NAME=FILE.npy: a captured array for one parameter; may be given several times")
       ->allow_extra_args(false);
-  app.add_option("--dump-outputs", dump_folder, "write outputs.json and one .npy for each output into this folder");
+  app.add_option("--dump-outputs", dump_folder, "write outputs.json and one .npy for each output into this folder")
+      ->check(not_empty("a folder"));
   app.add_option("--max-loss", max_loss_percent, "exit 5 if more than this share of the steps is skipped, in percent")
       ->check(number(0, 100))
       ->capture_default_str();
@@ -47,6 +49,8 @@ void ReplayOptions::define(CLI::App& app) {
   app.add_flag("-v,--verbose", verbose, "every note of the import");
   output.define(app);
 }
+
+bool ReplayOptions::database_given() const { return output_option != nullptr && output_option->count() > 0; }
 
 replay::Rounding ReplayOptions::rounding_mode() const {
   if (!rounding.empty()) return rounding == "each" ? replay::Rounding::each : replay::Rounding::border;

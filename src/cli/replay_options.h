@@ -33,9 +33,10 @@ struct ReplayOptions {
   std::string computation, instruction, module, steps, recipe, dump_folder;
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
   OutputOptions output;
-  CLI::Option* seed_option = nullptr;
+  CLI::Option *seed_option = nullptr, *output_option = nullptr;
 
   void define(CLI::App& app);
+  bool database_given() const;  ///< by -o
   std::string device_name() const { return device == "auto" ? "cpu" : device; }
   replay::Rounding rounding_mode() const;
   Verbosity verbosity() const { return quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal; }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <new>
 #include <optional>
 #include <regex>
 
@@ -48,6 +49,25 @@ base::Error no_such(const ir::Module& module, std::string_view what, const std::
 
 std::string without_percent(const std::string& name) { return name.starts_with("%") ? name.substr(1) : name; }
 
+base::Error wrong_kind(const ir::Module& module, const std::string& name, std::string_view what, std::string_view option) {
+  const std::string shown = base::escaped(name);
+  return {fmt::format("{}: '{}' is {}; use {} {}", base::escaped(module.text(module.name)), shown, what, option, shown),
+          base::Exit::wrong_use};
+}
+
+/// Of several with this name the entry's.
+std::optional<ir::InstrRef> instruction_named(const ir::Module& module, const std::string& name) {
+  const std::string plain = without_percent(name);
+  std::optional<ir::InstrRef> found;
+  for (ir::CompId comp = 0; comp < static_cast<ir::CompId>(module.computations.size()); ++comp) {
+    if (found && comp != module.entry) continue;
+    const auto& instrs = module.comp(comp).instrs;
+    const auto same = std::find_if(instrs.begin(), instrs.end(), [&](const ir::Instr& i) { return module.name_of(i) == plain; });
+    if (same != instrs.end()) found = {comp, static_cast<ir::InstrId>(same - instrs.begin())};
+  }
+  return found;
+}
+
 base::Result<ir::Module> cut_computation(const ir::Module& module, const std::string& name) {
   const ir::CompId comp = module.find_computation(name);
   if (comp >= 0) {
@@ -56,21 +76,16 @@ base::Result<ir::Module> cut_computation(const ir::Module& module, const std::st
   }
   std::vector<std::string_view> names;
   for (const ir::Computation& c : module.computations) names.push_back(module.text(c.name));
+  if (instruction_named(module, name)) return wrong_kind(module, name, "an instruction", "--instruction");
   return no_such(module, "computation", name, names);
 }
 
 base::Result<ir::Module> cut_instruction(const ir::Module& module, const std::string& name) {
+  if (const auto found = instruction_named(module, name)) return ir::extract_instruction(module, *found);
+  if (module.find_computation(name) >= 0) return wrong_kind(module, name, "a computation", "--computation");
   std::vector<std::string_view> names;
-  std::vector<ir::CompId> comps{module.entry};  // the entry's instructions first
-  for (ir::CompId c = 0; c < static_cast<ir::CompId>(module.computations.size()); ++c) {
-    if (c != module.entry) comps.push_back(c);
-  }
-  for (const ir::CompId comp : comps) {
-    const auto& instrs = module.comp(comp).instrs;
-    for (size_t i = 0; i < instrs.size(); ++i) {
-      if (module.name_of(instrs[i]) == without_percent(name)) return ir::extract_instruction(module, {comp, static_cast<ir::InstrId>(i)});
-      names.push_back(module.name_of(instrs[i]));
-    }
+  for (const ir::Computation& c : module.computations) {
+    for (const ir::Instr& instr : c.instrs) names.push_back(module.name_of(instr));
   }
   return no_such(module, "instruction", name, names);
 }
@@ -142,7 +157,7 @@ class Session {
   base::Result<RunResult> run() {
     RETURN_IF_ERROR(plan());
     RETURN_IF_ERROR(begin());
-    const base::Status done = work();
+    const base::Status done = work_within_memory();
     if (!done.ok()) {
       RETURN_IF_ERROR(store_.finish(result_.run, model::RunStatus::failed, {}));
       return done.error();
@@ -177,6 +192,14 @@ class Session {
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
     ASSIGN_OR_RETURN(result_.run, store_.begin(record_));
     return {};
+  }
+
+  base::Status work_within_memory() {
+    try {
+      return work();
+    } catch (const std::bad_alloc&) {
+      return base::Error{std::string(kNoMemory)};
+    }
   }
 
   base::Status work() {

@@ -6,8 +6,8 @@
 
 #include "src/base/text.h"
 #include "src/cli/command.h"
-#include "src/cli/numbers.h"
 #include "src/cli/output.h"
+#include "src/cli/values.h"
 
 namespace cli {
 namespace {

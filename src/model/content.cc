@@ -34,13 +34,16 @@ base::Result<std::string> compressed(std::string_view text) {
   return frame;
 }
 
+base::Error damaged(const std::string& path, std::string_view what) {
+  return {fmt::format("{}: is damaged: {}; import the program again into a new file", base::escaped(path), what)};
+}
+
 base::Result<std::string> decompressed(std::string_view frame, int64_t bytes, const std::string& path) {
-  const base::Error damaged{
-      fmt::format("{}: is damaged: a stored text cannot be unpacked; import the program again into a new file", path)};
+  const base::Error cannot = damaged(path, "a stored text cannot be unpacked");
   if (bytes < 0 || bytes > kLongestText || ZSTD_getFrameContentSize(frame.data(), frame.size()) != static_cast<unsigned long long>(bytes))
-    return damaged;
+    return cannot;
   std::string text(static_cast<size_t>(bytes), '\0');
-  if (ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size()) != text.size()) return damaged;
+  if (ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size()) != text.size()) return cannot;
   return text;
 }
 
@@ -64,14 +67,19 @@ base::Result<int64_t> add_content(Database& database, std::string_view text) {
 }
 
 base::Result<std::string> read_content(const Database& database, int64_t content) {
-  ASSIGN_OR_RETURN(Statement find, database.prepare("SELECT bytes, plain, zstd FROM content WHERE id = ?1"));
+  ASSIGN_OR_RETURN(Statement find, database.prepare("SELECT bytes, plain, zstd, hash FROM content WHERE id = ?1"));
   find.bind(1, content);
   ASSIGN_OR_RETURN(const bool found, find.step());
-  if (!found)
-    return base::Error{
-        fmt::format("{}: is damaged: text {} is missing; import the program again into a new file", database.path(), content)};
-  if (find.kind(1) == Statement::Kind::text) return std::string(find.text(1));
-  return decompressed(find.text(2), find.integer(0), database.path());
+  if (!found) return damaged(database.path(), fmt::format("text {} is missing", content));
+  std::string text;
+  if (find.kind(1) == Statement::Kind::text) {
+    text = find.text(1);
+  } else {
+    ASSIGN_OR_RETURN(text, decompressed(find.text(2), find.integer(0), database.path()));
+  }
+  // SQLite keeps no checksums of its pages: a flipped byte of the program would be read as another program.
+  if (base::hash128_hex(text) != find.text(3)) return damaged(database.path(), "a stored text is not what was written");
+  return text;
 }
 
 }  // namespace model

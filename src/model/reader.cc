@@ -1,6 +1,7 @@
 // Reading. A connection that cannot write; where that alone does not open the file, the two ways that SQLite has for it are tried:
 // without locks in a read-only folder, and with a rollback of what a killed writer left.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -29,6 +30,11 @@ bool has_log(const std::string& path) {
   return false;
 }
 
+bool folder_is_writable(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
+}
+
 /// Opens and reads the schema: SQLite looks at a file only when a statement does.
 base::Result<Database> try_to_open(const std::string& path, Database::Access access) {
   ASSIGN_OR_RETURN(Database database, Database::open(path, access, kBusy));
@@ -40,8 +46,9 @@ base::Result<Database> open_for_reading(const std::string& path) {
   auto database = try_to_open(path, Database::Access::read);
   if (database.ok()) return database;
   const base::Error first = database.error();
-  // immutable=1 would not see what lies in a log.
+  // immutable=1 takes no locks and would not see what lies in a log: for folders that cannot be written only.
   if (!has_log(path)) {
+    if (folder_is_writable(path)) return first;
     auto immutable = try_to_open(path, Database::Access::immutable);
     return immutable.ok() ? std::move(immutable) : base::Result<Database>(first);
   }
@@ -85,6 +92,28 @@ base::Error wrong_use(std::string what) { return {std::move(what), base::Exit::w
 
 }  // namespace
 
+struct Cursor::Impl {
+  Statement statement;
+  std::vector<Cell> parameters;  ///< bound without a copy
+  std::vector<std::string> columns;
+};
+
+Cursor::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Cursor::Cursor(Cursor&&) noexcept = default;
+Cursor& Cursor::operator=(Cursor&&) noexcept = default;
+Cursor::~Cursor() = default;
+
+const std::vector<std::string>& Cursor::columns() const { return impl_->columns; }
+
+base::Result<std::optional<std::vector<Cell>>> Cursor::next() {
+  ASSIGN_OR_RETURN(const bool there, impl_->statement.step());
+  if (!there) return std::optional<std::vector<Cell>>();
+  std::optional<std::vector<Cell>> cells(std::in_place);
+  cells->reserve(impl_->columns.size());
+  for (int i = 0; i < impl_->statement.columns(); ++i) cells->push_back(cell_of(impl_->statement, i));
+  return cells;
+}
+
 struct Reader::Impl {
   Database database;
 };
@@ -109,7 +138,7 @@ base::Result<Reader> Reader::open(const std::string& path) {
   return Reader(std::make_unique<Impl>(Impl{std::move(database)}));
 }
 
-base::Result<Rows> Reader::query(std::string_view sql, std::span<const Cell> parameters) const {
+base::Result<Cursor> Reader::start(std::string_view sql, std::span<const Cell> parameters) const {
   ASSIGN_OR_RETURN(Statement statement, impl_->database.prepare(sql));
   if (!statement.read_only())
     return wrong_use("SQL: the statement writes; profile opens databases for reading only, use `sqlite3` to change one");
@@ -117,15 +146,20 @@ base::Result<Rows> Reader::query(std::string_view sql, std::span<const Cell> par
   if (statement.parameters() != static_cast<int>(parameters.size())) {
     return wrong_use(fmt::format("SQL: {} parameters in the statement, {} given", statement.parameters(), parameters.size()));
   }
-  for (size_t i = 0; i < parameters.size(); ++i) bind(statement, static_cast<int>(i) + 1, parameters[i]);
+  auto cursor = std::make_unique<Cursor::Impl>(Cursor::Impl{std::move(statement), {parameters.begin(), parameters.end()}, {}});
+  for (size_t i = 0; i < parameters.size(); ++i) bind(cursor->statement, static_cast<int>(i) + 1, cursor->parameters[i]);
+  for (int i = 0; i < cursor->statement.columns(); ++i) cursor->columns.emplace_back(cursor->statement.column_name(i));
+  return Cursor(std::move(cursor));
+}
+
+base::Result<Rows> Reader::query(std::string_view sql, std::span<const Cell> parameters) const {
+  ASSIGN_OR_RETURN(Cursor cursor, start(sql, parameters));
   Rows result;
-  for (int i = 0; i < statement.columns(); ++i) result.columns.emplace_back(statement.column_name(i));
+  result.columns = cursor.columns();
   while (true) {
-    ASSIGN_OR_RETURN(const bool row, statement.step());
+    ASSIGN_OR_RETURN(auto row, cursor.next());
     if (!row) return result;
-    std::vector<Cell>& cells = result.rows.emplace_back();
-    cells.reserve(result.columns.size());
-    for (int i = 0; i < statement.columns(); ++i) cells.push_back(cell_of(statement, i));
+    result.rows.push_back(*std::move(row));
   }
 }
 

@@ -38,6 +38,10 @@ base::Result<bool> has_living_writer(const Database& database) {
   }
 }
 
+void remove_files(const std::string& path) {
+  for (const std::string_view suffix : {"-wal", "-shm", "-journal", ""}) ::unlink((path + std::string(suffix)).c_str());
+}
+
 /// Makes room for a fresh store: removes a file of ours that nobody is writing. Anything else is left alone and is an Error.
 base::Status remove_ours(const std::string& path, milliseconds busy) {
   ASSIGN_OR_RETURN(const FileState state, look_at(path));
@@ -50,17 +54,29 @@ base::Status remove_ours(const std::string& path, milliseconds busy) {
     ASSIGN_OR_RETURN(const bool used, identity == Identity::ours && runs > 0 ? has_living_writer(old) : base::Result<bool>(false));
     if (used) return in_use(path);
   }
-  for (const std::string_view suffix : {"-wal", "-shm", "-journal", ""}) ::unlink((path + std::string(suffix)).c_str());
+  remove_files(path);
   if (::access(path.c_str(), F_OK) != 0) return {};
   return base::Error{fmt::format("{}: cannot be replaced; make its folder writable, or choose another file with -o", base::escaped(path))};
 }
 
-base::Result<Database> open_for_writing(const std::string& path, milliseconds busy) {
-  RETURN_IF_ERROR(look_at(path));
+base::Result<Database> open_file(const std::string& path, milliseconds busy) {
   ASSIGN_OR_RETURN(Database database, Database::open(path, Database::Access::write, busy));
   RETURN_IF_ERROR(identify(database, kSchemaVersion));  // before anything is changed in a file that may not be ours
   RETURN_IF_ERROR(database.execute(kWriterPragmas));
   RETURN_IF_ERROR(prepare_schema(database, schema(), migrations(), kSchemaVersion));
+  return database;
+}
+
+/// A new file gets its tables out of the log at once. On a full disk this fails here, and leaves nothing; what fails later then takes its
+/// part of the log with it.
+base::Result<Database> open_for_writing(const std::string& path, milliseconds busy) {
+  ASSIGN_OR_RETURN(const FileState state, look_at(path));
+  auto database = open_file(path, busy);
+  if (state != FileState::missing) return database;
+  const base::Status settled = database.ok() ? database->execute("PRAGMA wal_checkpoint(TRUNCATE)") : database.error();
+  if (settled.ok()) return database;
+  if (database.ok()) database = settled.error();
+  remove_files(path);
   return database;
 }
 

@@ -65,6 +65,23 @@ class Store {
   std::unique_ptr<Impl> impl_;
 };
 
+/// The rows of a query, one by one.
+class Cursor {
+ public:
+  Cursor(Cursor&&) noexcept;
+  Cursor& operator=(Cursor&&) noexcept;
+  ~Cursor();
+  const std::vector<std::string>& columns() const;
+  /// Nothing after the last row.
+  base::Result<std::optional<std::vector<Cell>>> next();
+
+ private:
+  friend class Reader;
+  struct Impl;
+  explicit Cursor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
 class Reader {
  public:
   /// Read-only; also from read-only folders and while a run is being written. Errors: missing, not a database, not ours, newer version,
@@ -75,6 +92,8 @@ class Reader {
   ~Reader();
   /// One statement that reads. Bad SQL, a statement that writes, wrong parameters: an Error with exit status wrong_use.
   base::Result<Rows> query(std::string_view sql, std::span<const Cell> parameters = {}) const;
+  /// The same for results that may not fit into memory. The cursor must not outlive the reader.
+  base::Result<Cursor> start(std::string_view sql, std::span<const Cell> parameters = {}) const;
   base::Result<std::string> module_text(int64_t module) const;
 
  private:

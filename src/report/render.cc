@@ -1,12 +1,15 @@
-// Five spellings of one table. The human ones measure all cells before they print; the others write row by row.
+// Five spellings of one table, written row by row: a result may be larger than memory. The human ones measure the first rows before they
+// print.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "src/base/text.h"
 #include "src/report/display.h"
@@ -20,9 +23,10 @@ using model::Cell;
 using model::Rows;
 using Kind = model::Cell::Kind;
 
-constexpr size_t kGap = 2;             ///< spaces between columns
-constexpr size_t kNarrowestName = 12;  ///< names are cut no shorter
-constexpr size_t kWidestCell = 250;    ///< of human tables, also where the width is not limited: one name of 1 MB would pad every row
+constexpr size_t kGap = 2;                ///< spaces between columns
+constexpr size_t kNarrowestName = 12;     ///< names are cut no shorter
+constexpr size_t kMeasuredRows = 10'000;  ///< that widths are taken from
+constexpr size_t kWidestCell = 250;       ///< of human tables, also where the width is not limited: one name of 1 MB would pad every row
 
 struct Spelling {
   std::string_view name;
@@ -34,29 +38,31 @@ constexpr Spelling kSpellings[] = {
 // ---- human
 
 struct Column {
-  std::string heading;
-  std::vector<std::string> cells;
+  std::string name, heading;
   Align align = Align::left;
-  size_t width = 0;
-  bool can_be_cut = false;
+  size_t width = 0;            ///< of the widest cell that was measured
+  size_t limit = kWidestCell;  ///< wider cells are cut
+  bool can_be_narrowed = false;
 };
+
+using RowSpan = std::span<const std::vector<Cell>>;
 
 bool is_number(const Cell& cell) { return cell.kind == Kind::integer || cell.kind == Kind::real; }
 
-std::vector<Column> human_columns(const Rows& rows, size_t count) {
+std::string shown(const Column& column, const Cell& cell) { return cut_middle(human(cell, column.name), column.limit); }
+
+std::vector<Column> measured(const std::vector<std::string>& names, RowSpan rows) {
   std::vector<Column> columns;
-  for (size_t c = 0; c < rows.columns.size(); ++c) {
+  for (size_t c = 0; c < names.size(); ++c) {
     Column& column = columns.emplace_back();
-    column.heading = heading(rows.columns[c]);
+    column.name = names[c];
+    column.heading = heading(names[c]);
     const auto fits = [&](const std::vector<Cell>& row) { return is_number(row[c]) || row[c].kind == Kind::null; };
-    const bool numbers = !rows.rows.empty() && std::all_of(rows.rows.begin(), rows.rows.end(), fits);
+    const bool numbers = !rows.empty() && std::all_of(rows.begin(), rows.end(), fits);
     column.align = numbers ? Align::right : Align::left;
-    column.can_be_cut = !numbers;
+    column.can_be_narrowed = !numbers;
     column.width = display_width(column.heading);
-    for (size_t r = 0; r < count; ++r) {
-      column.cells.push_back(cut_middle(human(rows.rows[r][c], rows.columns[c]), kWidestCell));
-      column.width = std::max(column.width, display_width(column.cells.back()));
-    }
+    for (const std::vector<Cell>& row : rows) column.width = std::max(column.width, display_width(shown(column, row[c])));
   }
   return columns;
 }
@@ -72,41 +78,20 @@ void fit(std::vector<Column>& columns, size_t width) {
   for (size_t total = total_width(columns); total > width; --total) {
     Column* widest = nullptr;
     for (Column& column : columns) {
-      if (column.can_be_cut && column.width > kNarrowestName && (widest == nullptr || column.width > widest->width)) widest = &column;
+      if (column.can_be_narrowed && column.width > kNarrowestName && (widest == nullptr || column.width > widest->width)) widest = &column;
     }
     if (widest == nullptr) return;
-    --widest->width;
+    widest->limit = --widest->width;
   }
 }
 
-std::string line(const std::vector<Column>& columns, auto text_of) {
+/// text_of(column, its number).
+std::string table_line(const std::vector<Column>& columns, auto text_of) {
   std::string out;
-  for (const Column& column : columns) {
-    if (&column != &columns.front()) out.append(kGap, ' ');
-    out += padded(cut_middle(text_of(column), column.width), column.width, column.align);
-  }
+  for (size_t c = 0; c < columns.size(); ++c)
+    out.append(c == 0 ? 0 : kGap, ' ').append(padded(text_of(c), columns[c].width, columns[c].align));
   out.erase(out.find_last_not_of(' ') + 1);
   return out;
-}
-
-size_t shown_rows(const Rows& rows, const Style& style) {
-  return style.rows == 0 ? rows.rows.size() : std::min(rows.rows.size(), style.rows);
-}
-
-/// "(12 more)", "(none)" or nothing.
-std::string remark(const Rows& rows, size_t shown) {
-  if (rows.rows.empty()) return "(none)\n";
-  return shown < rows.rows.size() ? fmt::format("({} more)\n", rows.rows.size() - shown) : "";
-}
-
-std::string as_table(const Rows& rows, const Style& style) {
-  const size_t count = shown_rows(rows, style);
-  std::vector<Column> columns = human_columns(rows, count);
-  if (style.width > 0) fit(columns, static_cast<size_t>(style.width));
-  const std::string head = line(columns, [](const Column& column) { return column.heading; });
-  std::string out = (style.color ? "\x1b[1m" + head + "\x1b[0m" : head) + "\n";
-  for (size_t r = 0; r < count; ++r) out += line(columns, [&](const Column& column) { return column.cells[r]; }) + "\n";
-  return out + remark(rows, count);
 }
 
 std::string markdown_text(std::string_view text) {
@@ -119,23 +104,70 @@ std::string markdown_text(std::string_view text) {
   return out;
 }
 
-std::string as_markdown(const Rows& rows, const Style& style) {
-  const size_t count = shown_rows(rows, style);
-  const std::vector<Column> columns = human_columns(rows, count);
+std::string markdown_head(const std::vector<Column>& columns) {
   std::string out = "|", rule = "|";
   for (const Column& column : columns) {
     out += " " + markdown_text(column.heading) + " |";
     rule += column.align == Align::right ? "---:|" : "---|";
   }
-  out += "\n" + rule + "\n";
-  for (size_t r = 0; r < count; ++r) {
-    out += "|";
-    for (const Column& column : columns) out += " " + markdown_text(column.cells[r]) + " |";
-    out += "\n";
-  }
-  const std::string after = remark(rows, count);
-  return after.empty() ? out : out + "\n" + after;
+  return out + "\n" + rule + "\n";
 }
+
+std::string markdown_row(const std::vector<Column>& columns, const std::vector<Cell>& row) {
+  std::string out = "|";
+  for (size_t c = 0; c < columns.size(); ++c) out += " " + markdown_text(shown(columns[c], row[c])) + " |";
+  return out + "\n";
+}
+
+/// A table for people: widths and sides come from the first rows, so that the others need not be kept.
+class HumanRows final : public RowWriter {
+ public:
+  HumanRows(std::vector<std::string> names, Format format, const Style& style)
+      : names_(std::move(names)), markdown_(format == Format::md), style_(style) {}
+
+  std::string add(const std::vector<Cell>& row) override {
+    if (style_.rows > 0 && count_ >= style_.rows) {
+      ++more_;
+      return "";
+    }
+    ++count_;
+    if (begun_) return line(row);
+    first_.push_back(row);
+    return first_.size() < kMeasuredRows ? "" : begin();
+  }
+
+  std::string end() override {
+    std::string out = begun_ ? "" : begin();
+    const std::string remark = count_ == 0 ? "(none)\n" : more_ > 0 ? fmt::format("({} more)\n", more_) : "";
+    return out + (markdown_ && !remark.empty() ? "\n" : "") + remark;
+  }
+
+ private:
+  std::string begin() {
+    begun_ = true;
+    columns_ = measured(names_, first_);
+    if (style_.width > 0 && !markdown_) fit(columns_, static_cast<size_t>(style_.width));
+    std::string out = markdown_ ? markdown_head(columns_) : table_head();
+    for (const std::vector<Cell>& row : std::exchange(first_, {})) out += line(row);
+    return out;
+  }
+  std::string table_head() const {
+    const std::string head = table_line(columns_, [&](size_t c) { return cut_middle(columns_[c].heading, columns_[c].width); });
+    return (style_.color ? "\x1b[1m" + head + "\x1b[0m" : head) + "\n";
+  }
+  std::string line(const std::vector<Cell>& row) const {
+    if (markdown_) return markdown_row(columns_, row);
+    return table_line(columns_, [&](size_t c) { return shown(columns_[c], row[c]); }) + "\n";
+  }
+
+  std::vector<std::string> names_;
+  bool markdown_;
+  Style style_;
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> first_;
+  bool begun_ = false;
+  size_t count_ = 0, more_ = 0;
+};
 
 // ---- machine
 
@@ -168,16 +200,22 @@ std::string csv_cell(const Cell& cell) {
   return "";
 }
 
-std::string as_csv(const Rows& rows) {
-  std::string out;
-  for (size_t c = 0; c < rows.columns.size(); ++c) out.append(c == 0 ? "" : ",").append(csv_text(rows.columns[c]));
-  out += "\n";
-  for (const auto& row : rows.rows) {
-    for (size_t c = 0; c < row.size(); ++c) out.append(c == 0 ? "" : ",").append(csv_cell(row[c]));
-    out += "\n";
+class CsvRows final : public RowWriter {
+ public:
+  explicit CsvRows(const std::vector<std::string>& names) {
+    for (const std::string& name : names) head_.append(head_.empty() ? "" : ",").append(csv_text(name));
+    head_ += "\n";
   }
-  return out;
-}
+  std::string add(const std::vector<Cell>& row) override {
+    std::string out = std::exchange(head_, "");
+    for (size_t c = 0; c < row.size(); ++c) out.append(c == 0 ? "" : ",").append(csv_cell(row[c]));
+    return out + "\n";
+  }
+  std::string end() override { return std::exchange(head_, ""); }
+
+ private:
+  std::string head_;  ///< until it is written
+};
 
 std::string json_text(std::string_view text) {
   return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -200,31 +238,46 @@ std::string json_cell(const Cell& cell) {
 }
 
 /// Keys of an object must differ: a second "name" becomes "name_2".
-std::vector<std::string> json_keys(const Rows& rows) {
+std::vector<std::string> json_keys(const std::vector<std::string>& names) {
   std::set<std::string> used;
   std::vector<std::string> keys;
-  for (const std::string& column : rows.columns) {
-    std::string key = column;
-    for (int i = 2; !used.insert(key).second; ++i) key = fmt::format("{}_{}", column, i);
+  for (const std::string& name : names) {
+    std::string key = name;
+    for (int i = 2; !used.insert(key).second; ++i) key = fmt::format("{}_{}", name, i);
     keys.push_back(json_text(key));
   }
   return keys;
 }
 
-std::string json_objects(const Rows& rows, std::string_view before, std::string_view between) {
-  const std::vector<std::string> keys = json_keys(rows);
-  std::string out;
-  for (const auto& row : rows.rows) {
-    out.append(out.empty() ? before : between).append("{");
-    for (size_t c = 0; c < row.size(); ++c) out.append(c == 0 ? "" : ", ").append(keys[c]).append(": ").append(json_cell(row[c]));
-    out += "}";
+/// Objects with text around them: of an array, or one a line.
+class JsonRows final : public RowWriter {
+ public:
+  struct Around {
+    std::string_view first, between, last, none;
+  };
+  JsonRows(const std::vector<std::string>& names, const Around& around) : keys_(json_keys(names)), around_(around) {}
+
+  std::string add(const std::vector<Cell>& row) override {
+    std::string out(any_ ? around_.between : around_.first);
+    any_ = true;
+    out += "{";
+    for (size_t c = 0; c < row.size(); ++c) out.append(c == 0 ? "" : ", ").append(keys_[c]).append(": ").append(json_cell(row[c]));
+    return out + "}";
   }
-  return out;
-}
+  std::string end() override { return std::string(any_ ? around_.last : around_.none); }
+
+ private:
+  std::vector<std::string> keys_;
+  Around around_;
+  bool any_ = false;
+};
+constexpr JsonRows::Around kArray{"[\n  ", ",\n  ", "\n]\n", "[]\n"};
+constexpr JsonRows::Around kLines{"", "\n", "\n", ""};
 
 std::string json_array(const Rows& rows) {
-  const std::string objects = json_objects(rows, "\n  ", ",\n  ");
-  return objects.empty() ? "[]" : "[" + objects + "\n]";
+  std::string out = render(rows, Format::json, {});
+  out.pop_back();
+  return out;
 }
 
 }  // namespace
@@ -240,20 +293,26 @@ base::Result<Format> format_named(std::string_view name) {
   return base::Error{fmt::format("no format '{}'; there are {}{}", displayable(name), fmt::join(names, ", "), hint), base::Exit::wrong_use};
 }
 
-std::string render(const Rows& rows, Format format, const Style& style) {
+std::unique_ptr<RowWriter> row_writer(const std::vector<std::string>& columns, Format format, const Style& style) {
   switch (format) {
     case Format::table:
-      return as_table(rows, style);
-    case Format::json:
-      return json_array(rows) + "\n";
-    case Format::jsonl:
-      return rows.rows.empty() ? "" : json_objects(rows, "", "\n") + "\n";
-    case Format::csv:
-      return as_csv(rows);
     case Format::md:
-      return as_markdown(rows, style);
+      return std::make_unique<HumanRows>(columns, format, style);
+    case Format::json:
+      return std::make_unique<JsonRows>(columns, kArray);
+    case Format::jsonl:
+      return std::make_unique<JsonRows>(columns, kLines);
+    case Format::csv:
+      return std::make_unique<CsvRows>(columns);
   }
-  return "";
+  return nullptr;
+}
+
+std::string render(const Rows& rows, Format format, const Style& style) {
+  const auto writer = row_writer(rows.columns, format, style);
+  std::string out;
+  for (const auto& row : rows.rows) out += writer->add(row);
+  return out + writer->end();
 }
 
 std::string render_json(std::span<const Section> sections, std::string_view status, std::string_view reason, double covered) {

@@ -1,9 +1,11 @@
 // Reports: one .sql file each, embedded; the same table in the terminal, in JSON, CSV, Markdown and in the viewer.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/base/result.h"
 #include "src/model/store.h"
@@ -34,6 +36,16 @@ struct Style {
 /// Machine formats: raw values under the whole column name. CSV quotes as RFC 4180 says, lines end with LF; NULL is empty; blobs are
 /// hexadecimal.
 std::string render(const model::Rows& rows, Format format, const Style& style);
+/// The same for rows that come one by one: each call returns what can be written now. Widths of human tables are those of the first 10,000
+/// rows; later cells that are wider push their line out.
+class RowWriter {
+ public:
+  virtual ~RowWriter() = default;
+  virtual std::string add(const std::vector<model::Cell>& row) = 0;
+  virtual std::string end() = 0;
+};
+std::unique_ptr<RowWriter> row_writer(const std::vector<std::string>& columns, Format format, const Style& style);
+
 /// {"schema_version":…, "status":"ok|partial|unavailable", "reason":…, "covered":…, "NAME": [rows…]}
 struct Section {
   std::string_view name;

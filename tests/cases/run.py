@@ -10,6 +10,7 @@ A case is read line by line; what starts a line tells what it is:
     profile 0.1.0            a line of its stdout
     ! profile: no such file  a line of its stderr
     = 2                      its exit status, where that is not 0
+    ? unshare -rm true       what this system must be able to do: where the command fails the rest of the case is left out, with a message
     @ README.md tools/       the commands in the ```sh blocks of a file of the tree, each of which must exit 0; those that start with one of
                              the words after the name are left out
     \\$ 5                    a line of stdout that would be taken for one of the above
@@ -27,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 
-MARKS = "#~$!=@\\"
+MARKS = "#~$!=@?\\"
 
 
 @dataclasses.dataclass
@@ -45,6 +46,12 @@ class Normal:
 
 
 @dataclasses.dataclass
+class Needed:
+    """`? COMMAND`"""
+    line: str
+
+
+@dataclasses.dataclass
 class Commands:
     """`@ FILE LEFT_OUT...`"""
     file: str
@@ -56,7 +63,7 @@ def parse(text, name="case"):
     items = []
     for number, line in enumerate(text.splitlines(), 1):
         mark, rest = (line[:1], line[2:]) if line[1:2] in (" ", "") else ("", line)
-        if mark and mark == line[:1] and mark in "#~$@":
+        if mark and mark == line[:1] and mark in "#~$@?":
             items.append(item_of(mark, rest, f"{name}:{number}"))
         elif not items or not isinstance(items[-1], Command):
             if line:
@@ -78,6 +85,8 @@ def item_of(mark, rest, place):
         return rest
     if mark == "$":
         return Command(rest)
+    if mark == "?":
+        return Needed(rest)
     words = rest.split()
     if mark == "@":
         if not words:
@@ -102,6 +111,8 @@ def printed(items):
             lines.append(f"# {item}".rstrip())
         elif isinstance(item, Normal):
             lines.append(f"~ {item.name} {item.pattern.pattern}")
+        elif isinstance(item, Needed):
+            lines.append(f"? {item.line}")
         elif isinstance(item, Commands):
             lines.append(" ".join(["@", item.file, *item.left_out]))
         else:
@@ -170,7 +181,10 @@ def rerun(items, world):
     """The case as its commands answer now, and the failures of commands whose output is not compared."""
     normals = [item for item in items if isinstance(item, Normal)]
     result, failures = [], []
-    for item in items:
+    for number, item in enumerate(items):
+        if isinstance(item, Needed) and world.run(item.line).status:
+            print(f"skipped from here on, because this system refuses: {item.line}")
+            return result + items[number:], failures
         if isinstance(item, Command):
             now = world.run(item.line)
             item = dataclasses.replace(now, stdout=normalised(now.stdout, normals), stderr=normalised(now.stderr, normals))

@@ -38,6 +38,12 @@ class Cases(unittest.TestCase):
                      "~ TIME [0-9]+ ms\n$ echo 12 s\n<TIME>\n", "~ TIME\n$ true\n", "@\n"):
             self.assertNotEqual(self.check(text)[0], "", text)
 
+    def test_leaves_out_what_the_system_cannot_do(self):
+        self.assertEqual(self.check("$ echo a\na\n\n? false\n$ echo b\nanother\n")[0], "")
+        self.assertNotEqual(self.check("$ echo a\nanother\n\n? false\n$ echo b\nb\n")[0], "")
+        self.assertNotEqual(self.check("? true\n$ echo b\nanother\n")[0], "")
+        self.assertEqual(self.check("? false\n$ echo b\nold\n", update=True)[1], "? false\n$ echo b\nold\n")
+
     def test_update_writes_what_holds(self):
         before = "# words\n~ N [0-9]+\n\n$ echo '# a' 7; echo b >&2; exit 2\nold\n"
         message, after = self.check(before, update=True)

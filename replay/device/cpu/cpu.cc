@@ -15,6 +15,7 @@
 #include "replay/device/cpu/host.h"
 #include "replay/device/cpu/jit.h"
 #include "replay/device/cpu/prepare.h"
+#include "replay/device/cpu/threads.h"
 #include "src/base/text.h"
 
 namespace replay::cpu {
@@ -157,6 +158,7 @@ Result<std::unique_ptr<Device>> open(const DeviceOptions& options) {
     return Error{fmt::format("cpu: {} threads; give 1 to {}, or 0 for all that this process may use", options.threads, kMaxThreads),
                  base::Exit::wrong_use};
   const int threads = options.threads > 0 ? options.threads : std::min(usable_threads(), kMaxThreads);
+  RETURN_IF_ERROR(check_threads(threads));
   ASSIGN_OR_RETURN(auto jit, Jit::make({.cpu = options.cpu, .lanes = options.lanes}));
   return std::unique_ptr<Device>(std::make_unique<CpuDevice>(options, threads, std::move(jit)));
 }

@@ -4,8 +4,14 @@
 // slowest core. Parts with partial results have one range a thread, so that their sums have a fixed order.
 #include "replay/device/cpu/threads.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <latch>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -50,6 +56,24 @@ void move_in_pieces(int64_t bytes, int threads, const Body& body) {
 }
 
 }  // namespace
+
+base::Status check_threads(int threads) {
+  std::vector<std::thread> started;
+  std::latch all_tried(1);
+  base::Status status;
+  try {
+    started.reserve(static_cast<size_t>(threads));
+    while (static_cast<int>(started.size()) + 1 < threads) started.emplace_back([&] { all_tried.wait(); });
+  } catch (const std::system_error& error) {
+    status =
+        base::Error{fmt::format("cpu: only {} of {} threads can be started ({}); give --threads {} or fewer, or raise the limits of "
+                                "processes and memory (ulimit -u, ulimit -v)",
+                                started.size() + 1, threads, error.code().message(), std::max<size_t>(1, started.size() / 2))};
+  }
+  all_tried.count_down();
+  for (std::thread& thread : started) thread.join();
+  return status;
+}
 
 Split split(const kernel::Part& part, int partials, int threads) {
   const int64_t grain = std::max<int64_t>(1, part.grain), count = std::max<int64_t>(0, part.count);

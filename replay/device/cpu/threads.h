@@ -9,8 +9,12 @@
 #include <cstdint>
 
 #include "replay/kernel/kernel.h"
+#include "src/base/result.h"
 
 namespace replay::cpu {
+
+/// Can so many threads be there at once? OpenMP asks nobody: where it cannot start one it ends the process.
+base::Status check_threads(int threads);
 
 /// Entry point of a kernel part; see kernel::Part::symbol.
 using Entry = void (*)(void* const* args, int64_t begin, int64_t end, void* scratch, int64_t thread);

@@ -46,6 +46,18 @@ TEST(Render, TableHeadIsBoldOnlyInColour) {
   EXPECT_EQ(render({{"a"}, {{integer(1)}}}, Format::table, {true, 0, 0}), "\x1b[1ma\x1b[0m\n1\n");
 }
 
+TEST(Render, RowsAfterThoseThatWereMeasuredAreWhole) {
+  const auto writer = row_writer({"name", "n"}, Format::table, {});
+  std::string out;
+  for (int i = 0; i < 20'000; ++i) out += writer->add({text("a"), integer(i)});
+  EXPECT_FALSE(out.empty());
+  out += writer->add({text("a name of another length"), integer(5)});
+  out += writer->end();
+  EXPECT_TRUE(out.starts_with("name     n\na        0\n"));
+  EXPECT_TRUE(out.ends_with("a     19999\na name of another length     5\n"));
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 20'002);
+}
+
 TEST(Render, Markdown) {
   EXPECT_EQ(
       render(sample(), Format::md, {}),

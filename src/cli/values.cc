@@ -1,5 +1,5 @@
 // CLI11 itself converts with strtod and strtoll: "nan" passes every range, what overflows becomes the largest number, "0x10" is 16.
-#include "src/cli/numbers.h"
+#include "src/cli/values.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -35,6 +35,10 @@ CLI::Validator between(T low, T high, const char* what) {
 
 CLI::Validator whole_number(int64_t low, int64_t high) { return between<int64_t>(low, high, "a whole number"); }
 CLI::Validator unsigned_number() { return between<uint64_t>(0, UINT64_MAX, "a whole number"); }
+CLI::Validator not_empty(std::string_view what) {
+  const std::string expected = fmt::format("expected {}, got ''", what);
+  return {[expected](std::string& text) { return text.empty() ? expected : std::string(); }, "", "not_empty"};
+}
 CLI::Validator number(double low, double high) { return between<double>(low, high, "a number"); }
 
 }  // namespace cli

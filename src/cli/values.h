@@ -1,8 +1,10 @@
-// Numbers on the command line: read whole or refused, so that a slip of the finger is not taken for another number.
+// Values on the command line: numbers are read whole or refused, so that a slip of the finger is not taken for another number; a name
+// that is empty ("$UNSET") is not taken for none.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace CLI {
 class Validator;
@@ -16,5 +18,7 @@ CLI::Validator whole_number(int64_t low, int64_t high);
 CLI::Validator unsigned_number();
 /// A finite decimal number within [low, high].
 CLI::Validator number(double low, double high);
+/// `what` is "a name", "a file", …
+CLI::Validator not_empty(std::string_view what);
 
 }  // namespace cli
