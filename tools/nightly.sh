@@ -5,5 +5,6 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 failed=0
 tools/fuzz.sh 600 || failed=1
-tools/build.sh differential && build/tests/differential --from "${1:-1}" --count 20000 || failed=1
+tools/build.sh differential || exit 1
+for language in llvm-ir c; do build/tests/differential --from "${1:-1}" --count 20000 --language "$language" || failed=1; done
 exit $failed

@@ -1,9 +1,10 @@
-// Kernels in three moves: lower (device-free loop nests), schedule (flat lists of lines with launch data), render (LLVM IR, later CUDA C++
-// and C).
+// Kernels in three moves: lower (device-free loop nests), schedule (flat lists of lines with launch data), render (LLVM IR or C, later CUDA
+// C++).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replay/rounding.h"
@@ -12,8 +13,15 @@
 
 namespace kernel {
 
-/// What a schedule needs to know of a machine.
+enum class Language : uint8_t {
+  llvm_ir,
+  c,  ///< C11 with _Float16, every function of libm: what tests compile to see that lowering and schedules do not lean on LLVM
+};
+std::string_view text(Language language);
+
+/// What a schedule needs to know of a machine, and what its code is to be written in.
 struct Target {
+  Language language = Language::llvm_ir;
   int lanes = 8;  ///< f32 elements of a vector register: 8 (AVX2), 16 (AVX-512)
   int registers = 16;
   int threads = 1;
@@ -41,7 +49,9 @@ struct Kernel {
   int64_t scratch_bytes = 0;  ///< shared by all threads (partial results, materialised phases); 64-byte aligned
   int64_t thread_scratch_bytes = 0;  ///< one a thread (tiles, rows); 64-byte aligned
   std::vector<Part> parts;
-  std::string llvm_ir;          ///< one function per part; declares what it needs from libm/libmvec
+  Language language = Language::llvm_ir;
+  std::string code;             ///< one function per part; declares what it needs from libm/libmvec
+  std::vector<void*> entries;   ///< by part, where the code has been compiled already; else empty, and the device compiles it
   std::string list;             ///< the flat list as text, to read
   std::vector<bool> reads_all;  ///< per operand: is it read at all
   std::vector<int> may_alias;   ///< per output: operand whose buffer it may overwrite (read only at the element that is written), or -1

@@ -6,6 +6,7 @@
 #include "replay/kernel/analyse.h"
 #include "replay/kernel/kernel.h"
 #include "replay/kernel/lower.h"
+#include "replay/kernel/render_c.h"
 #include "replay/kernel/render_llvm.h"
 #include "replay/kernel/schedule.h"
 #include "src/base/hash.h"
@@ -29,6 +30,13 @@ std::string name_of(const ir::Module& module, ir::InstrRef ref, const std::vecto
   if (largest)
     for (const int64_t d : largest->dims) dims += fmt::format("{}{}", dims.empty() ? "" : "x", d);
   return fmt::format("{}_{}{}{}", shapes, outputs.empty() ? "" : ir::text(outputs[0].shape->type), dims.empty() ? "" : "_", dims);
+}
+
+/// One function for each part, named k0, k1, …
+template <typename Module>
+std::string rendered(Module module, const std::vector<Scheduled>& parts) {
+  for (size_t i = 0; i < parts.size(); ++i) module.add(parts[i].list, fmt::format("k{}", i));
+  return module.text();
 }
 
 /// Everything that all nests read and write.
@@ -71,6 +79,8 @@ bool may_overwrite(const Lowered& lowered, const std::vector<Footprint>& prints,
 
 }  // namespace
 
+std::string_view text(Language language) { return language == Language::c ? "c" : "llvm-ir"; }
+
 base::Result<Kernel> make(const ir::Module& module, ir::InstrRef instr, replay::Rounding rounding, const Target& target) {
   ASSIGN_OR_RETURN(Lowered lowered, lower(module, instr, rounding));
   const std::vector<Footprint> prints = footprints(lowered);
@@ -90,21 +100,20 @@ base::Result<Kernel> make(const ir::Module& module, ir::InstrRef instr, replay::
   }
   const std::vector<Scheduled> parts = schedule(lowered, target);
   kernel.name = name_of(module, instr, parts);
-  LlvmModule ir(lowered, target);
   std::string launch;
   for (size_t i = 0; i < parts.size(); ++i) {
     const Scheduled& p = parts[i];
     const std::string symbol = fmt::format("k{}", i);
-    ir.add(p.list, symbol);
     kernel.list += fmt::format("{} {}: {} iterations\n{}", symbol, p.shape, p.count, print(p.list));
     kernel.parts.push_back({symbol, p.count, p.grain, p.chunk, p.by_thread, p.work_bytes});
     kernel.thread_scratch_bytes = std::max(kernel.thread_scratch_bytes, p.thread_bytes);
     launch += fmt::format("{} {} {} {} {} ", p.count, p.grain, p.chunk, p.by_thread, p.work_bytes);
   }
   kernel.scratch_bytes = lowered.shared_bytes;
-  kernel.llvm_ir = ir.text();
+  kernel.language = target.language;
+  kernel.code = target.language == Language::c ? rendered(CModule(lowered), parts) : rendered(LlvmModule(lowered, target), parts);
   kernel.key = base::hash128_hex(fmt::format("{}{} {} {} {}\n{}", launch, kernel.scratch_bytes, kernel.thread_scratch_bytes,
-                                             kernel.operands, kernel.outputs, kernel.llvm_ir));
+                                             kernel.operands, kernel.outputs, kernel.code));
   return kernel;
 }
 

@@ -35,7 +35,7 @@ struct EmptyStep {
     kernel::Kernel kernel;
     kernel.name = "empty";
     kernel.parts = {{.symbol = "k"}};
-    kernel.llvm_ir = "define void @k(ptr %args, i64 %begin, i64 %end, ptr %scratch, i64 %thread) {\n  ret void\n}\n";
+    kernel.code = "define void @k(ptr %args, i64 %begin, i64 %end, ptr %scratch, i64 %thread) {\n  ret void\n}\n";
     plan.target = device.target();
     plan.kernels = {kernel};
     step.launches = {replay::KernelCall{0, {}}};

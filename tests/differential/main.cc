@@ -1,13 +1,17 @@
 // Random modules through a device, every step judged by the reference:
 //
-//   differential [--from 1] [--count 500] [--device cpu] [--print SEED]      exit 1: a module differs, is refused by the parser, or fails
+//   differential [--from 1] [--count 500] [--device cpu] [--language llvm-ir] [--print SEED]
+//
+// Exit 1: a module differs, is refused by the parser, or fails. With --language c the kernels of every 100 modules are one shared object.
 //
 // What a device refuses is counted by reason; --print writes a seed's module.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "importers/hlo/hlo.h"
@@ -15,6 +19,7 @@
 #include "replay/engine.h"
 #include "src/ir/verify.h"
 #include "tests/differential/generate.h"
+#include "tests/support/compile_c.h"
 
 namespace {
 
@@ -22,15 +27,32 @@ struct Nothing : replay::Observer {
   base::Status keep(const model::Pass&, std::span<const model::Sample>) override { return {}; }
 };
 
-/// "": every step agrees with the reference. Error: what stopped it; "refused: …" if a step has no code.
-base::Result<std::string> difference(const ir::Module& module, replay::Device& device, replay::Rounding rounding) {
+/// A seed's module with what it becomes.
+struct Case {
+  uint64_t seed = 0;
+  ir::Module module;
+  replay::Plan plan;
+  replay::Rounding rounding() const { return seed % 2 == 0 ? replay::Rounding::border : replay::Rounding::each; }
+};
+
+/// Error: what stopped it; "refused: …" if a step has no code.
+base::Result<std::unique_ptr<Case>> planned(uint64_t seed, const kernel::Target& target) {
+  auto made = std::make_unique<Case>();
+  made->seed = seed;
+  ASSIGN_OR_RETURN(made->module, importers::hlo::parse(differential::random_module(seed), fmt::format("seed {}", seed)));
+  if (const auto findings = ir::verify(made->module); !findings.empty()) return base::Error{findings.front().what};
   replay::PlanOptions options;
-  options.rounding = rounding;
-  options.target = device.target();
-  ASSIGN_OR_RETURN(replay::Plan plan, replay::make_plan(module, options));
-  for (const replay::Step* step : plan.steps) {
+  options.rounding = made->rounding();
+  options.target = target;
+  ASSIGN_OR_RETURN(made->plan, replay::make_plan(made->module, options));
+  for (const replay::Step* step : made->plan.steps) {
     if (step->cls == replay::Class::skip) return base::Error{"refused: " + step->why};
   }
+  return made;
+}
+
+/// "": every step agrees with the reference.
+base::Result<std::string> difference(replay::Plan& plan, replay::Device& device) {
   RETURN_IF_ERROR(device.prepare(plan));
   RETURN_IF_ERROR(replay::load_inputs(plan, device, {}));
   replay::EngineOptions engine_options;
@@ -56,19 +78,35 @@ void fail(Counts& counts, uint64_t seed, const std::string& what) {
   fmt::print("seed {}: {}\n", seed, what);
 }
 
-void check(uint64_t seed, replay::Device& device, Counts& counts) {
-  const auto module = importers::hlo::parse(differential::random_module(seed), fmt::format("seed {}", seed));
-  if (!module.ok()) return fail(counts, seed, module.error().message);
-  if (const auto findings = ir::verify(*module); !findings.empty()) return fail(counts, seed, findings.front().what);
-  const auto rounding = seed % 2 == 0 ? replay::Rounding::border : replay::Rounding::each;
-  const auto found = difference(*module, device, rounding);
-  if (!found.ok()) {
-    if (!found.error().message.starts_with("refused: ")) return fail(counts, seed, found.error().message);
-    ++counts.refused[found.error().message];
-    return;
+/// Plans a block of seeds, compiles them together if they are written in C, and runs each.
+void check(uint64_t from, uint64_t end, const kernel::Target& target, replay::Device& device, Counts& counts) {
+  std::vector<std::unique_ptr<Case>> cases;
+  for (uint64_t seed = from; seed < end; ++seed) {
+    auto made = planned(seed, target);
+    if (made.ok()) {
+      cases.push_back(*std::move(made));
+    } else if (made.error().message.starts_with("refused: ")) {
+      ++counts.refused[made.error().message];
+    } else {
+      fail(counts, seed, made.error().message);
+    }
   }
-  if (!found->empty()) return fail(counts, seed, fmt::format("{} ({})", *found, rounding == replay::Rounding::each ? "each" : "border"));
-  ++counts.equal;
+  std::unique_ptr<support::SharedObject> object;
+  if (target.language == kernel::Language::c) {
+    std::vector<replay::Plan*> plans;
+    for (const auto& one : cases) plans.push_back(&one->plan);
+    auto compiled = support::compile_c(plans);
+    if (!compiled.ok()) return fail(counts, from, compiled.error().message);
+    object = *std::move(compiled);
+  }
+  for (const auto& one : cases) {
+    const auto found = difference(one->plan, device);
+    const std::string what = found.ok() ? *found : found.error().message;
+    if (what.empty())
+      ++counts.equal;
+    else
+      fail(counts, one->seed, fmt::format("{} ({})", what, one->rounding() == replay::Rounding::each ? "each" : "border"));
+  }
 }
 
 }  // namespace
@@ -76,10 +114,11 @@ void check(uint64_t seed, replay::Device& device, Counts& counts) {
 int main(int argc, char** argv) {
   CLI::App app{"random modules: a device against the reference"};
   uint64_t from = 1, count = 500, print = 0;
-  std::string device_name = "cpu";
+  std::string device_name = "cpu", language = "llvm-ir";
   app.add_option("--from", from);
   app.add_option("--count", count);
   app.add_option("--device", device_name);
+  app.add_option("--language", language)->check(CLI::IsMember({"llvm-ir", "c"}));
   app.add_option("--print", print);
   CLI11_PARSE(app, argc, argv);
   if (print != 0) {
@@ -92,7 +131,11 @@ int main(int argc, char** argv) {
     return 1;
   }
   Counts counts;
-  for (uint64_t seed = from; seed < from + count; ++seed) check(seed, **device, counts);
+  kernel::Target target = (*device)->target();
+  if (language == "c") target.language = kernel::Language::c;
+  constexpr uint64_t kBlock = 100;
+  for (uint64_t seed = from; seed < from + count; seed += kBlock)
+    check(seed, std::min(seed + kBlock, from + count), target, **device, counts);
   for (const auto& [reason, n] : counts.refused) fmt::print("{:6} {}\n", n, reason);
   fmt::print("{} equal, {} failed\n", counts.equal, counts.failed);
   return counts.failed == 0 ? 0 : 1;

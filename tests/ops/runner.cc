@@ -11,6 +11,7 @@
 #include "replay/engine.h"
 #include "replay/reference/reference.h"
 #include "tests/ops/op_file.h"
+#include "tests/support/compile_c.h"
 
 namespace ops {
 namespace {
@@ -75,12 +76,15 @@ class Silent : public replay::Observer {
   base::Status keep(const model::Pass&, std::span<const model::Sample>) override { return {}; }
 };
 
-base::Result<Outputs> on_device(const OpFile& file, const ir::Module& module, replay::Device& device, Rounding rounding) {
+replay::PlanOptions options_for(const replay::Device& device, Rounding rounding) {
   replay::PlanOptions options;
   options.rounding = rounding;
   options.target = device.target();
   options.reference_only = device.evaluates();
-  ASSIGN_OR_RETURN(replay::Plan plan, replay::make_plan(module, options));
+  return options;
+}
+
+base::Result<Outputs> run(const OpFile& file, replay::Plan& plan, replay::Device& device) {
   RETURN_IF_ERROR(device.prepare(plan));
   replay::InputOptions inputs;
   inputs.recipes = file.inputs;
@@ -103,6 +107,11 @@ base::Result<Outputs> on_device(const OpFile& file, const ir::Module& module, re
     out[ir::path_text(output.path)] = std::move(array);
   }
   return out;
+}
+
+base::Result<Outputs> on_device(const OpFile& file, const ir::Module& module, replay::Device& device, Rounding rounding) {
+  ASSIGN_OR_RETURN(replay::Plan plan, replay::make_plan(module, options_for(device, rounding)));
+  return run(file, plan, device);
 }
 
 void expect_values(const OpFile& file, const base::Result<Outputs>& outputs, const std::string& where) {
@@ -131,6 +140,45 @@ TEST_P(OpFiles, HaveTheExpectedValues) {
       expect_values(*file, on_device(*file, *module, **device, rounding), kind.name + mode);
     }
   }
+}
+
+/// The kernels of an op file written in C, for the cpu device to run.
+struct InC {
+  OpFile file;
+  ir::Module module;
+  replay::Plan plan;
+  std::string name;
+};
+
+base::Result<std::unique_ptr<InC>> in_c(const std::string& name, const replay::Device& cpu, Rounding rounding) {
+  auto made = std::make_unique<InC>();
+  made->name = name + (rounding == Rounding::each ? " (each)" : " (border)");
+  ASSIGN_OR_RETURN(made->file, read_op_file(SOURCE_DIR "/tests/ops/" + name + ".hlo"));
+  ASSIGN_OR_RETURN(made->module, importers::hlo::parse(made->file.text, name));
+  replay::PlanOptions options = options_for(cpu, rounding);
+  options.target.language = kernel::Language::c;
+  ASSIGN_OR_RETURN(made->plan, replay::make_plan(made->module, options));
+  return made;
+}
+
+TEST(OpFilesInC, HaveTheExpectedValues) {
+  const auto cpu = replay::cpu::open({});
+  if (!cpu.ok()) GTEST_SKIP() << cpu.error().message;
+  std::vector<std::unique_ptr<InC>> all;
+  std::vector<replay::Plan*> plans;
+  for (const std::string& name : files()) {
+    for (const Rounding rounding : {Rounding::each, Rounding::border}) {
+      auto made = in_c(name, **cpu, rounding);
+      ASSERT_TRUE(made.ok()) << name << ": " << made.error().message;
+      const auto& devices = (*made)->file.devices;
+      if (!devices.empty() && std::find(devices.begin(), devices.end(), "cpu") == devices.end()) continue;
+      plans.push_back(&(*made)->plan);
+      all.push_back(*std::move(made));
+    }
+  }
+  const auto object = support::compile_c(plans);
+  ASSERT_TRUE(object.ok()) << object.error().message;
+  for (const auto& one : all) expect_values(one->file, run(one->file, one->plan, **cpu), one->name);
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) { return info.param; }

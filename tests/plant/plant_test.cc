@@ -114,7 +114,7 @@ Gemm& product(Plan& plan, const std::string& step) { return std::get<Gemm>(find(
 
 /// Replaces every match of a regular expression in the code of a step.
 bool edit(Plan& plan, const std::string& step, const char* expression, const char* replacement) {
-  std::string& text = code(plan, step).llvm_ir;
+  std::string& text = code(plan, step).code;
   std::string changed = std::regex_replace(text, std::regex(expression), replacement);
   std::swap(text, changed);
   return text != changed;

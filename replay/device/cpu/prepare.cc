@@ -26,6 +26,9 @@ std::string text_of(const Gemm& gemm) {
          operand("A", gemm.a) + operand("B", gemm.b) + operand("D", gemm.d);
 }
 
+/// By whoever made the plan; a kernel without parts has nothing to compile.
+bool is_compiled(const kernel::Kernel& kernel) { return kernel.entries.size() == kernel.parts.size(); }
+
 class Preparation {
  public:
   Preparation(const Plan& plan, Jit& jit, int threads) : plan_(plan), jit_(jit), threads_(threads) {}
@@ -89,21 +92,23 @@ Status Preparation::compile_kernels() {
         fmt::format("cpu: the plan was made for {} lanes, this device has {}; report it as a bug", plan_.target.lanes, jit_.lanes())};
   std::vector<Source> sources;
   for (const kernel::Kernel& kernel : plan_.kernels) {
-    sources.push_back({kernel.llvm_ir, {}});
+    if (is_compiled(kernel)) continue;
+    sources.push_back({kernel.code, {}});
     for (const kernel::Part& part : kernel.parts) sources.back().symbols.push_back(part.symbol);
   }
-  auto codes = jit_.compile(sources, threads_);
-  for (size_t i = 0; i < codes.size(); ++i) {
-    const kernel::Kernel& kernel = plan_.kernels[i];
-    if (!codes[i].ok()) return Error{fmt::format("kernel {}: {}", kernel.name, codes[i].error().message)};
+  auto compiled = jit_.compile(sources, threads_);
+  auto next = compiled.begin();
+  for (const kernel::Kernel& kernel : plan_.kernels) {
+    Result<Code> code = is_compiled(kernel) ? Code{.entries = kernel.entries} : std::move(*next++);
+    if (!code.ok()) return Error{fmt::format("kernel {}: {}", kernel.name, code.error().message)};
     ready_.records.push_back({.key = kernel.key,
                               .name = kernel.name,
-                              .language = "llvm-ir",
-                              .implementation = "jit " + jit_.cpu(),
-                              .source = kernel.llvm_ir,
-                              .compile_ns = codes[i]->compile_ns,
-                              .code_bytes = codes[i]->code_bytes});
-    codes_.push_back(*std::move(codes[i]));
+                              .language = std::string(text(kernel.language)),
+                              .implementation = is_compiled(kernel) ? "compiled before" : "jit " + jit_.cpu(),
+                              .source = kernel.code,
+                              .compile_ns = code->compile_ns,
+                              .code_bytes = code->code_bytes});
+    codes_.push_back(*std::move(code));
   }
   return {};
 }

@@ -65,7 +65,7 @@ kernel::Kernel scale_kernel(int64_t count, const std::string& factor) {
   kernel.key = "key_" + factor;
   kernel.operands = kernel.outputs = 1;
   kernel.parts = {{.symbol = "k", .count = count, .grain = 8, .chunk = 1024, .work_bytes = count * 8}};
-  kernel.llvm_ir = scale_ir(factor);
+  kernel.code = scale_ir(factor);
   return kernel;
 }
 
@@ -78,7 +78,7 @@ kernel::Kernel sum_kernel(int64_t count, int threads) {
   kernel.thread_scratch_bytes = 40;
   kernel.parts = {{.symbol = "partial", .count = count, .by_thread = true, .work_bytes = count * 4},
                   {.symbol = "total", .count = threads, .chunk = threads}};
-  kernel.llvm_ir = sum_ir();
+  kernel.code = sum_ir();
   return kernel;
 }
 

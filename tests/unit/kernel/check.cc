@@ -48,7 +48,7 @@ replay::cpu::Jit& jit(int lanes) {
 void run(const Kernel& kernel, int lanes, const std::vector<Memory>& memory) {
   std::vector<std::string> symbols;
   for (const Part& p : kernel.parts) symbols.push_back(p.symbol);
-  const auto code = jit(lanes).compile(replay::cpu::Source{kernel.llvm_ir, symbols});
+  const auto code = jit(lanes).compile(replay::cpu::Source{kernel.code, symbols});
   ASSERT_TRUE(code.ok()) << code.error().message;
   std::vector<void*> args;
   for (const Memory& m : memory) args.push_back(m.bytes().data());
