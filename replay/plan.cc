@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "replay/plan_builder.h"
+#include "replay/rewrite.h"
 #include "src/base/text.h"
 
 namespace replay {
@@ -63,9 +64,12 @@ std::string_view text(Class cls) { return kClassNames[static_cast<size_t>(cls)];
 
 base::Result<Plan> make_plan(const ir::Module& module, const PlanOptions& options) {
   RETURN_IF_ERROR(unsupported_program(module));
-  PlanBuilder builder(module, options);
+  const Calls calls = options.device_class == "cuda" ? Calls::kept : Calls::taken_apart;
+  ASSIGN_OR_RETURN(const std::shared_ptr<const ir::Module> as_run, rewritten(module, calls));
+  PlanBuilder builder(as_run != nullptr ? *as_run : module, options);
   RETURN_IF_ERROR(builder.build());
   Plan plan = builder.take();
+  plan.rewritten = as_run;
   collect(plan.block, plan.steps);
   for (size_t i = 0; i < plan.steps.size(); ++i) assert(plan.steps[i]->id == static_cast<StepId>(i));
   return plan;

@@ -121,7 +121,8 @@ struct PlanConstant {
 };
 
 struct Plan {
-  const ir::Module* module = nullptr;  ///< outlives the plan
+  const ir::Module* module = nullptr;             ///< outlives the plan, or is `rewritten`
+  std::shared_ptr<const ir::Module> rewritten{};  ///< the program as it is run (rewrite.h); null: as given
   Rounding rounding = Rounding::border;
   kernel::Target target;
   std::vector<Buffer> buffers;

@@ -127,30 +127,54 @@ Leaves Interpreter::materialise(Frame& frame, ir::InstrId id) {
   return leaves;
 }
 
+std::vector<ir::InstrId> operands_first(const ir::Computation& comp) {
+  std::vector<ir::InstrId> order, stack;
+  std::vector<uint8_t> state(comp.instrs.size(), 0);  // 0 new, 1 open, 2 done
+  for (size_t first = 0; first < comp.instrs.size(); ++first) {
+    stack.push_back(static_cast<ir::InstrId>(first));
+    while (!stack.empty()) {
+      const ir::InstrId id = stack.back();
+      uint8_t& own = state[static_cast<size_t>(id)];
+      if (own == 0) {
+        for (const ir::InstrId operand : comp.instrs[static_cast<size_t>(id)].operands) {
+          if (state[static_cast<size_t>(operand)] == 0) stack.push_back(operand);
+        }
+      } else {
+        stack.pop_back();
+        if (own == 1) order.push_back(id);
+      }
+      own = own == 0 ? 1 : 2;
+    }
+  }
+  return order;
+}
+
 Leaves Interpreter::run(ir::CompId comp, const std::vector<Leaves>& arguments, Round round) {
   const ir::Computation& computation = module_.comp(comp);
   Frame frame;
   frame.comp = comp;
   frame.round = round;
   for (size_t k = 0; k < computation.parameters.size() && k < arguments.size(); ++k) frame.given[computation.parameters[k]] = arguments[k];
-  const auto n = computation.instrs.size();
-  std::vector<ir::InstrId> last_use(n, -1);  // −1: not needed
-  last_use[static_cast<size_t>(computation.root)] = static_cast<ir::InstrId>(n);
-  for (size_t i = n; i-- > 0;) {
-    if (last_use[i] < 0) continue;
-    for (const ir::InstrId operand : computation.instrs[i].operands) {
-      last_use[static_cast<size_t>(operand)] = std::max(last_use[static_cast<size_t>(operand)], static_cast<ir::InstrId>(i));
+  const std::vector<ir::InstrId> order = operands_first(computation);
+  constexpr size_t kNever = SIZE_MAX;
+  std::vector<size_t> last_use(computation.instrs.size(), kNever);  // position in `order`; never: not needed
+  last_use[static_cast<size_t>(computation.root)] = order.size();
+  for (size_t i = order.size(); i-- > 0;) {
+    if (last_use[static_cast<size_t>(order[i])] == kNever) continue;
+    for (const ir::InstrId operand : computation.instrs[static_cast<size_t>(order[i])].operands) {
+      size_t& last = last_use[static_cast<size_t>(operand)];
+      last = last == kNever ? i : std::max(last, i);
     }
   }
-  std::vector<std::vector<ir::InstrId>> ends(n + 1);
-  for (size_t i = 0; i < n; ++i) {
-    if (last_use[i] >= 0) ends[static_cast<size_t>(last_use[i])].push_back(static_cast<ir::InstrId>(i));
+  std::vector<std::vector<ir::InstrId>> ends(order.size() + 1);
+  for (const ir::InstrId id : order) {
+    if (last_use[static_cast<size_t>(id)] != kNever) ends[last_use[static_cast<size_t>(id)]].push_back(id);
   }
   Leaves root;
-  for (size_t i = 0; i < n && !failed_; ++i) {
-    if (last_use[i] < 0) continue;
-    frame.given[static_cast<ir::InstrId>(i)] = materialise(frame, static_cast<ir::InstrId>(i));
-    if (static_cast<ir::InstrId>(i) == computation.root) root = frame.given[computation.root];
+  for (size_t i = 0; i < order.size() && !failed_; ++i) {
+    if (last_use[static_cast<size_t>(order[i])] == kNever) continue;
+    frame.given[order[i]] = materialise(frame, order[i]);
+    if (order[i] == computation.root) root = frame.given[computation.root];
     frame.inner.clear();
     frame.notes.clear();
     frame.dense.clear();

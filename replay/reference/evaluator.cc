@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include "replay/element.h"
 #include "replay/reference/ops.h"
+#include "replay/rewrite.h"
 
 namespace replay::reference {
 namespace {
@@ -65,6 +66,17 @@ Tensor tensor_of(const ir::Shape& shape, const Leaves& leaves, size_t& next) {
 
 }  // namespace
 
+Leaves leaves_of(const Tensor& tensor) {
+  Leaves leaves;
+  add_leaves(tensor, leaves);
+  return leaves;
+}
+
+Tensor tensor_of(const ir::Shape& shape, const Leaves& leaves) {
+  size_t next = 0;
+  return tensor_of(shape, leaves, next);
+}
+
 struct Evaluator::Impl {
   Interpreter in;
   const ir::Module& module;
@@ -92,8 +104,7 @@ struct Evaluator::Impl {
     RETURN_IF_ERROR(in.take_failure());
     if (leaves.size() != static_cast<size_t>(in.leaf_count(shape)))
       return base::Error{"reference: a result has another number of leaves than its shape"};
-    size_t next = 0;
-    return tensor_of(shape, leaves, next);
+    return tensor_of(shape, leaves);
   }
 
   int leaf_of(const ir::Shape& shape, const std::vector<int64_t>& path) const {
@@ -125,8 +136,10 @@ base::Result<Tensor> Evaluator::run(ir::CompId comp, std::span<const Tensor> arg
     return base::Error{fmt::format("reference: {} takes {} arguments, {} are given", impl_->module.text(computation.name),
                                    computation.parameters.size(), arguments.size())};
   }
-  std::vector<Leaves> leaves(arguments.size());
-  for (size_t k = 0; k < arguments.size(); ++k) add_leaves(arguments[k], leaves[k]);
+  ASSIGN_OR_RETURN(const std::shared_ptr<const ir::Module> as_run, rewritten(impl_->module, Calls::taken_apart));
+  if (as_run != nullptr) return Evaluator(*as_run, impl_->in.rounding()).run(comp, arguments);
+  std::vector<Leaves> leaves;
+  for (const Tensor& argument : arguments) leaves.push_back(leaves_of(argument));
   impl_->in.want_bounds(false);
   const Leaves root = impl_->in.run(comp, leaves, Round::each);
   return impl_->tensor(impl_->module.shape(impl_->module.instr(comp, computation.root)), root);

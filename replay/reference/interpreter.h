@@ -23,6 +23,10 @@ class Interpreter {
   Rounding rounding() const { return rounding_; }
   bool bounds() const { return bounds_; }
   void want_bounds(bool wanted) { bounds_ = wanted; }
+  /// What replica-id and partition-id give.
+  void be_device(int64_t replica, int64_t partition) { replica_ = replica, partition_ = partition; }
+  int64_t replica() const { return replica_; }
+  int64_t partition() const { return partition_; }
 
   void fail(const std::string& why);
   bool failed() const { return failed_; }
@@ -47,6 +51,8 @@ class Interpreter {
   /// Rounds to what `frame` asks of `type` and adds to the bounds what a device's rounding may differ by.
   void round(const Frame& frame, ir::Type type, Values& values) const;
 
+  /// All values of an array, to be kept.
+  ArrayPtr pack(Values&& values, const ir::Shape& shape) const;
   int leaf_count(const ir::Shape& shape) const;
   const ir::Shape& leaf_shape(const ir::Shape& shape, int leaf) const;
   /// Leaves before element k of a tuple.
@@ -77,19 +83,24 @@ class Interpreter {
   bool fits_lanes(ir::CompId comp);
   std::vector<Values> run_each(ir::CompId comp, const std::vector<Batch>& arguments);
   bool asked_too_often(Frame& frame, ir::InstrId id, const ir::Shape& shape, int leaf, size_t count) const;
-  ArrayPtr pack(Values&& values, const ir::Shape& shape) const;
 
   const ir::Module& module_;
   const Rounding rounding_;
   bool bounds_ = false, failed_ = false;
   std::string failure_;
   int depth_ = 0;
+  int64_t replica_ = 0, partition_ = 0;
   Scope* scope_ = nullptr;
   std::unordered_map<ir::CompId, std::vector<int>> uses_;
   std::unordered_map<ir::CompId, bool> fits_lanes_;
   std::unordered_map<uint32_t, std::vector<int>> offsets_;
 };
 
+/// Operands before users, in whatever order the text has them.
+std::vector<ir::InstrId> operands_first(const ir::Computation& comp);
+/// evaluator.cc: leaves in order, and a tensor of them; the tensor that they come from outlives them.
+Leaves leaves_of(const Tensor& tensor);
+Tensor tensor_of(const ir::Shape& shape, const Leaves& leaves);
 /// Elements of an array.
 Values load(Interpreter& in, const Array& array, const Indices& at);
 

@@ -64,6 +64,12 @@ Batch identity(const Call& call) { return call.operand(0); }
 
 Batch zero(const Call& call) { return share(zeros(call.shape.type, call.count())); }
 
+Batch device_number(const Call& call) {
+  Values out = zeros(call.shape.type, call.count());
+  std::fill(out.integer.begin(), out.integer.end(), call.instr.op == ir::Op::replica_id ? call.in.replica() : call.in.partition());
+  return share(std::move(out));
+}
+
 Batch dimension_size(const Call& call) {
   const Indices dims = ir::attr_dims(call.module(), call.instr, "dimensions");
   const ir::Shape& shape = call.operand_shape(0);

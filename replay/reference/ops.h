@@ -37,7 +37,8 @@ Batch reverse(const Call& call);
 Batch slice(const Call& call);
 Batch pad(const Call& call);
 Batch concatenate(const Call& call);
-Batch zero(const Call& call);  ///< replica-id, partition-id
+Batch zero(const Call& call);
+Batch device_number(const Call& call);  ///< replica-id, partition-id
 Batch dimension_size(const Call& call);
 Batch set_dimension_size(const Call& call);
 // index.cc

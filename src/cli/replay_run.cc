@@ -291,12 +291,12 @@ base::Status list_steps(const Subject& subject, const ReplayOptions& options) {
     return cell;
   };
   for (const replay::Step* step : plan.steps) {
-    const ir::Instr& instr = module.instr(step->instr.comp, step->instr.instr);
+    const ir::Instr& instr = plan.module->instr(step->instr.comp, step->instr.instr);
     model::Cell id;
     id.kind = model::Cell::Kind::integer;
     id.integer = step->id;
     rows.rows.push_back({id, text(step->name), text(ir::text(instr.op)), text(replay::text(step->cls)),
-                         text(ir::print(module.shape(instr))), text(step->why)});
+                         text(ir::print(plan.module->shape(instr))), text(step->why)});
   }
   return print_rows(rows, options.output);
 }

@@ -286,6 +286,12 @@ TEST(Meaning, AComparatorThatIsNoOrderStillGivesEveryElementOnce) {
   EXPECT_EQ(made, expected);
 }
 
+TEST(Meaning, InstructionsMayStandBeforeTheirOperands) {
+  EXPECT_EQ(result(R"(HloModule m
+ENTRY e { ROOT s = f32[] add(d, x)  d = f32[] multiply(x, y)  y = f32[] negate(x)  x = f32[] constant(3) })"),
+            (Numbers{-6}));
+}
+
 TEST(Meaning, AScanCarriesArraysFromStepToStep) {
   const std::string text = R"(HloModule m
 step { x = s32[2]{0} parameter(0)  c = s32[2]{0} parameter(1)  n = s32[2]{0} add(x, c)  ROOT t = (s32[2]{0}, s32[2]{0}) tuple(n, n) }

@@ -1,0 +1,16 @@
+// Library calls of GPU compilers as the operations that they stand for.
+#pragma once
+
+#include <memory>
+
+#include "src/base/result.h"
+#include "src/ir/module.h"
+
+namespace replay {
+
+/// The same program with custom calls that compute more than a product or a convolution taken apart: cuBLASLt's epilogues, cuDNN's
+/// bias, side input and activation, its fused attention without dropout. What follows the product is one fusion, computed in f32 as the
+/// libraries do. Instructions keep their ids. Null where there is nothing to take apart; calls in a form that is not known stay.
+std::shared_ptr<const ir::Module> with_calls_as_ops(const ir::Module& module);
+
+}  // namespace replay

@@ -1,0 +1,15 @@
+// One rewriting after another: sizes last, so that they see the operations that calls have become.
+#include "replay/rewrite.h"
+
+#include "replay/decompose.h"
+#include "replay/sizes.h"
+
+namespace replay {
+
+base::Result<std::shared_ptr<const ir::Module>> rewritten(const ir::Module& module, Calls calls) {
+  const std::shared_ptr<const ir::Module> apart = calls == Calls::kept ? nullptr : with_calls_as_ops(module);
+  ASSIGN_OR_RETURN(std::shared_ptr<const ir::Module> sized, with_sizes_as_values(apart != nullptr ? *apart : module));
+  return sized != nullptr ? sized : apart;
+}
+
+}  // namespace replay

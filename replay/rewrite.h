@@ -1,0 +1,16 @@
+// The program as it is run, where that is not as it is given.
+#pragma once
+
+#include <memory>
+
+#include "src/base/result.h"
+#include "src/ir/module.h"
+
+namespace replay {
+
+enum class Calls : uint8_t { taken_apart, kept };  ///< kept: the device has libraries for them
+
+/// Library calls as operations (decompose.h), sizes below the bound as values (sizes.h); null: as given. Ids stay valid.
+base::Result<std::shared_ptr<const ir::Module>> rewritten(const ir::Module& module, Calls calls);
+
+}  // namespace replay
