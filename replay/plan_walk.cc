@@ -44,6 +44,43 @@ std::vector<ir::InstrId> topological(const ir::Computation& comp) {
 
 bool is_alias(ir::Op op) { return ir::info(op).cls == ir::OpClass::alias && op != ir::Op::parameter; }
 
+/// Talks to the world or to other devices, itself or in what it calls.
+bool acts(const ir::Module& module, const ir::Instr& instr) {
+  const auto itself = [&](const ir::Instr& one) {
+    const ir::OpClass cls = ir::info(one.op).cls;
+    return cls == ir::OpClass::order || cls == ir::OpClass::collective || ir::attr_true(module, one, "custom_call_has_side_effect");
+  };
+  if (itself(instr)) return true;
+  std::vector<ir::CompId> callees = instr.calls;
+  for (size_t next = 0; next < callees.size(); ++next) {
+    for (const ir::Instr& inner : module.comp(callees[next]).instrs) {
+      if (itself(inner)) return true;
+      for (const ir::CompId callee : inner.calls) {
+        if (std::ranges::find(callees, callee) == callees.end()) callees.push_back(callee);
+      }
+    }
+  }
+  return false;
+}
+
+/// Loops whose result nobody needs, and what uses them: compilers remove them, and they may never end.
+std::vector<bool> idle_loops(const ir::Module& module, const ir::Computation& comp, const std::vector<ir::InstrId>& order) {
+  std::vector<bool> needed(comp.instrs.size(), false), idle(comp.instrs.size(), false);
+  needed[static_cast<size_t>(comp.root)] = true;
+  for (size_t i = order.size(); i-- > 0;) {
+    const ir::Instr& instr = comp.instrs[static_cast<size_t>(order[i])];
+    const bool own = needed[static_cast<size_t>(order[i])] || acts(module, instr);
+    needed[static_cast<size_t>(order[i])] = own;
+    for (const ir::InstrId operand : instr.operands) needed[static_cast<size_t>(operand)] = needed[static_cast<size_t>(operand)] || own;
+  }
+  for (const ir::InstrId id : order) {
+    const ir::Instr& instr = comp.instrs[static_cast<size_t>(id)];
+    const bool uses = std::ranges::any_of(instr.operands, [&](ir::InstrId operand) { return idle[static_cast<size_t>(operand)]; });
+    idle[static_cast<size_t>(id)] = !needed[static_cast<size_t>(id)] && (instr.op == ir::Op::while_ || uses);
+  }
+  return idle;
+}
+
 /// As many as ir::leaves gives, without their paths.
 size_t leaf_count(const ir::Shape& shape) {
   if (!shape.is_tuple()) return 1;
@@ -116,7 +153,11 @@ base::Result<PlanBuilder::Leaves> PlanBuilder::walk(Scope& scope, Block& block) 
         fmt::format("{}: calls nest deeper than {}; does it call itself?", module_.text(module_.comp(scope.comp).name), kMaxDepth)};
   }
   const ir::Computation& comp = module_.comp(scope.comp);
-  for (const ir::InstrId id : topological(comp)) RETURN_IF_ERROR(visit(scope, block, id));
+  const std::vector<ir::InstrId> order = topological(comp);
+  const std::vector<bool> idle = idle_loops(module_, comp, order);
+  for (const ir::InstrId id : order) {
+    if (!idle[static_cast<size_t>(id)]) RETURN_IF_ERROR(visit(scope, block, id));
+  }
   --depth_;
   return scope.leaves[static_cast<size_t>(comp.root)];
 }

@@ -1,8 +1,8 @@
-// Products: dot, the gemm calls, convolution. One element is a sum of products over places of both operands; each operand is asked for as
+// Products: dot, the gemm calls. One element is a sum of products over places of both operands; each operand is asked for as
 // a whole where that is less than what the results need of it, else only at those places.
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <span>
 
 #include "replay/element.h"
 #include "replay/reference/contract.h"
@@ -68,9 +68,6 @@ Batch summable(const Call& call, const Batch& values) {
   return share(std::move(out));
 }
 
-namespace {
-
-/// Small floats, all the same: the loop that large products spend their time in.
 void add_row(Sum& sum, const double* a, int64_t step_a, const double* b, int64_t step_b, int64_t n) {
   double total = 0, magnitude = 0;
   for (int64_t k = 0; k < n; ++k) {
@@ -82,6 +79,10 @@ void add_row(Sum& sum, const double* a, int64_t step_a, const double* b, int64_t
   sum.magnitude += magnitude;
   sum.terms += n;
 }
+
+bool plain(const Values& v) { return kind_of(v) == Kind::real && v.bound.empty() && v.unsure.empty(); }
+
+namespace {
 
 bool valid(const ir::DotDims& dims, const ir::Shape& a, const ir::Shape& b) {
   const auto in = [](const Indices& list, const ir::Shape& shape) {
@@ -125,8 +126,6 @@ int64_t step_of(const Indices& inner) {
   return step;
 }
 
-bool plain(const Values& v) { return kind_of(v) == Kind::real && v.bound.empty() && v.unsure.empty(); }
-
 /// How many results from i on share a row of A and follow each other in B: then each element of A is multiplied into all of them at once.
 size_t run_from(size_t i, const Indices& a_bases, const Indices& b_bases) {
   size_t end = i + 1;
@@ -134,14 +133,28 @@ size_t run_from(size_t i, const Indices& a_bases, const Indices& b_bases) {
   return end - i;
 }
 
-/// out[j] += Σ_k a[a_inner[k]] · b[b_inner[k] + j]
-void add_run(double* out, size_t count, const double* a, const Indices& a_inner, const double* b, const Indices& b_inner) {
+/// out[r][j] += Σ_k a[a_bases[r] + a_inner[k]] · b[b_inner[k] + j]: each row of B is read once for all rows of A.
+void add_runs(double* out, size_t count, const double* a, std::span<const int64_t> a_bases, const Indices& a_inner, const double* b,
+              const Indices& b_inner) {
   for (size_t k = 0; k < a_inner.size(); ++k) {
-    const double x = a[a_inner[k]];
     const double* row = b + b_inner[k];
+    for (size_t r = 0; r < a_bases.size(); ++r) {
+      const double x = a[a_bases[r] + a_inner[k]];
+      double* to = out + r * count;
 #pragma omp simd
-    for (size_t j = 0; j < count; ++j) out[j] += x * row[j];
+      for (size_t j = 0; j < count; ++j) to[j] += x * row[j];
+    }
   }
+}
+
+/// The rows of A from result i on whose `run` results meet the same places of B.
+Indices rows_from(size_t i, size_t run, const Indices& a_bases, const Indices& b_bases) {
+  Indices rows{a_bases[i]};
+  for (size_t next = i + run; next + run <= a_bases.size() && b_bases[next] == b_bases[i] && run_from(next, a_bases, b_bases) == run;
+       next += run) {
+    rows.push_back(a_bases[next]);
+  }
+  return rows;
 }
 
 /// Real products of whole operands without bounds: what large dots spend their time in.
@@ -153,8 +166,9 @@ void quick_products(Values& out, const Values& a, const Indices& a_bases, const 
     const size_t run = run_from(i, a_bases, b_bases);
     const double *x = a.re.data() + a_bases[i], *y = b.re.data() + b_bases[i];
     if (run >= kRun || a_step == 0 || b_step == 0) {
-      add_run(out.re.data() + i, run, x, a_inner, y, b_inner);
-      i += run;
+      const Indices rows = rows_from(i, run, a_bases, b_bases);
+      add_runs(out.re.data() + i, run, a.re.data(), rows, a_inner, y, b_inner);
+      i += run * rows.size();
       continue;
     }
     double total = 0;
@@ -242,110 +256,6 @@ Batch dot(const Call& call) {
   }
   spread_unsure(out, *c);
   return share(std::move(out));
-}
-
-namespace {
-
-/// A convolution's numbers, ready for one result after another.
-struct Convolution {
-  ir::ConvDims dims;
-  std::vector<ir::WindowDim> window;
-  Indices in, kernel;  ///< strides
-  Indices window_sizes;
-  int64_t window_places = 1, features = 1, groups = 1, batch_groups = 1;
-};
-
-base::Result<Convolution> convolution_of(const Call& call) {
-  Convolution conv;
-  ASSIGN_OR_RETURN(conv.dims, ir::attr_conv_dims(call.module(), call.instr));
-  ASSIGN_OR_RETURN(conv.window, ir::attr_window(call.module(), call.instr));
-  const ir::Shape &in = call.operand_shape(0), &kernel = call.operand_shape(1);
-  const size_t spatial = conv.dims.in_spatial.size();
-  if (conv.window.empty()) conv.window.resize(spatial);
-  if (conv.window.size() != spatial || static_cast<size_t>(in.rank()) != spatial + 2 || in.rank() != kernel.rank() ||
-      kernel.rank() != call.shape.rank()) {
-    return base::Error{"has dimension labels, a window and operands of different ranks"};
-  }
-  conv.in = row_major(in.dims);
-  conv.kernel = row_major(kernel.dims);
-  conv.groups = std::max<int64_t>(1, ir::attr_int(call.module(), call.instr, "feature_group_count").value_or(1));
-  conv.batch_groups = std::max<int64_t>(1, ir::attr_int(call.module(), call.instr, "batch_group_count").value_or(1));
-  conv.features = kernel.dims[static_cast<size_t>(conv.dims.kernel_in)];
-  for (size_t s = 0; s < spatial; ++s) {
-    conv.window_sizes.push_back(conv.window[s].size);
-    conv.window_places *= conv.window[s].size;
-  }
-  return conv;
-}
-
-/// Offset of the input under a place of the window, and of the kernel there; nothing in the padding.
-std::optional<std::pair<int64_t, int64_t>> place_under(const Convolution& conv, const ir::Shape& from, const Indices& at,
-                                                       const Indices& place) {
-  int64_t in = 0, kernel = 0;
-  for (size_t s = 0; s < place.size(); ++s) {
-    const ir::WindowDim& dim = conv.window[s];
-    const auto d = static_cast<size_t>(conv.dims.in_spatial[s]);
-    const int64_t dilated = at[static_cast<size_t>(conv.dims.out_spatial[s])] * dim.stride + place[s] * dim.window_dilation - dim.pad_low;
-    if (dilated < 0 || dilated % dim.base_dilation != 0 || dilated / dim.base_dilation >= from.dims[d]) return std::nullopt;
-    in += dilated / dim.base_dilation * conv.in[d];
-    kernel += (dim.reversed ? dim.size - 1 - place[s] : place[s]) * conv.kernel[static_cast<size_t>(conv.dims.kernel_spatial[s])];
-  }
-  return std::pair{in, kernel};
-}
-
-Sum convolve(const Convolution& conv, const Call& call, const Values& x, const Values& w, const Indices& at) {
-  const int64_t out_feature = at[static_cast<size_t>(conv.dims.out_feature)], out_batch = at[static_cast<size_t>(conv.dims.out_batch)];
-  const int64_t out_features = call.shape.dims[static_cast<size_t>(conv.dims.out_feature)],
-                batches = call.shape.dims[static_cast<size_t>(conv.dims.out_batch)];
-  const int64_t group = out_feature / std::max<int64_t>(1, out_features / conv.groups);
-  const int64_t batch_group = out_feature / std::max<int64_t>(1, out_features / conv.batch_groups);
-  const int64_t in_base = (batch_group * batches + out_batch) * conv.in[static_cast<size_t>(conv.dims.in_batch)] +
-                          group * conv.features * conv.in[static_cast<size_t>(conv.dims.in_feature)] * (conv.groups > 1 ? 1 : 0);
-  const int64_t kernel_base = out_feature * conv.kernel[static_cast<size_t>(conv.dims.kernel_out)];
-  const int64_t in_step = conv.in[static_cast<size_t>(conv.dims.in_feature)],
-                kernel_step = conv.kernel[static_cast<size_t>(conv.dims.kernel_in)];
-  const bool quick = plain(x) && plain(w), simple = quick && !call.in.bounds();
-  Sum sum;
-  Walker places(conv.window_sizes);
-  for (int64_t p = 0; p < conv.window_places; ++p) {
-    const auto under = place_under(conv, call.operand_shape(0), at, places.move_to(p));
-    if (!under) continue;
-    const int64_t first = in_base + under->first, second = kernel_base + under->second;
-    if (simple) {
-      const double *p = x.re.data() + first, *q = w.re.data() + second;
-      double total = 0;
-#pragma omp simd reduction(+ : total)
-      for (int64_t f = 0; f < conv.features; ++f) total += p[f * in_step] * q[f * kernel_step];
-      sum.re += total;
-    } else if (quick) {
-      add_row(sum, x.re.data() + first, in_step, w.re.data() + second, kernel_step, conv.features);
-    } else {
-      for (int64_t f = 0; f < conv.features; ++f) {
-        add_product(sum, x, static_cast<size_t>(first + f * in_step), w, static_cast<size_t>(second + f * kernel_step));
-      }
-    }
-  }
-  return sum;
-}
-
-}  // namespace
-
-Batch convolution(const Call& call) {
-  const auto conv = convolution_of(call);
-  if (!conv.ok()) return call.fail(conv.error().message);
-  const ir::Shape& in = call.operand_shape(0);
-  const int64_t features = in.dims[static_cast<size_t>(conv->dims.in_feature)];
-  const int64_t batches = call.shape.dims[static_cast<size_t>(conv->dims.out_batch)];
-  if (conv->features * conv->groups != features || batches * conv->batch_groups != in.dims[static_cast<size_t>(conv->dims.in_batch)]) {
-    return call.fail("has group counts that do not fit its operands");
-  }
-  if (ir::elements(in) > (1 << 28)) return call.fail("has an input that is too large for the reference");
-  const Batch x = summable(call, call.whole(0)), w = summable(call, call.whole(1));
-  Values out = zeros(sum_type(call), call.count());
-  Walker walker(call.shape.dims);
-  for (size_t i = 0; i < call.count() && !call.in.failed(); ++i)
-    store_sum(call, out, i, convolve(*conv, call, *x, *w, walker.move_to((*call.at)[i])));
-  return share(converted(std::move(out), call.shape.type));
 }
 
 }  // namespace replay::reference

@@ -12,6 +12,10 @@ struct Sum {
   bool unsure = false;
 };
 void add_product(Sum& sum, const Values& a, size_t i, const Values& b, size_t j);
+/// n products at once, of values that are `plain`.
+void add_row(Sum& sum, const double* a, int64_t step_a, const double* b, int64_t step_b, int64_t n);
+/// Real, exact and sure.
+bool plain(const Values& v);
 void store_sum(const Call& call, Values& out, size_t i, const Sum& sum);
 
 /// Strides of the dimensions of one side of a dot: [batch…, free…] of the result, contracted ones inside.

@@ -118,6 +118,20 @@ ENTRY main { n = s32[] constant(1)  a = f32[2]{0} parameter(0)  b = f32[3]{0} pa
   EXPECT_EQ(plan->outputs[2].buffer, plan->parameters[1].buffer);
 }
 
+TEST(TripCount, ALoopWhoseResultNobodyNeedsIsRemoved) {
+  const auto module = importers::hlo::parse(R"(
+ever { s = f32[2]{0} parameter(0)  ROOT c = pred[] constant(true) }
+next { s = f32[2]{0} parameter(0)  ROOT r = f32[2]{0} negate(s) }
+ENTRY main { a = f32[2]{0} parameter(0)  l = f32[2]{0} while(a), condition=ever, body=next  m = f32[2]{0} abs(l)
+  ROOT r = f32[2]{0} exponential(a) })",
+                                            "test.hlo");
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  const auto plan = make_plan(*module, {});
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  ASSERT_EQ(plan->steps.size(), 1u);
+  EXPECT_EQ(plan->steps[0]->name, "r");
+}
+
 TEST(TripCount, ALoopThatExchangesItsStateIsNotRemoved) {
   const auto module = importers::hlo::parse(R"(
 ever { s = (f32[2]{0}, f32[2]{0}) parameter(0)  ROOT c = pred[] constant(true) }
