@@ -53,16 +53,51 @@ void Scheduler::map(const Nest& nest) {
   finish(part, print, all, (blocks ? kFlatBlock : inner.extent) * product(middle));
 }
 
+/// The loop that takes up the rows of all these loads where `along` ends: with it, a short row goes on to a long one.
+Loop row_continues(const Graph& graph, const Turned& turned, const std::vector<Loop>& loops, const Loop& along) {
+  const auto continues = [&](const Loop& l) {
+    return std::ranges::all_of(turned.loads, [&](NodeId load) {
+      const Index& at = graph[load].index;
+      const bool linear = std::ranges::all_of(at.terms, [&](const auto& t) {
+        return graph.terms[t.first].kind == Term::Kind::variable || !depends_on(graph, Index{0, {t}}, l.variable);
+      });
+      return linear && coefficient(at, l.variable) == along.extent;
+    });
+  };
+  const auto found = std::ranges::find_if(loops, continues);
+  return found == loops.end() ? Loop{} : *found;
+}
+
+/// What the rows of a tile are: iterations of `along`, or of `along` within as much of `next` as fits.
+struct TileRows {
+  Loop along, next;  ///< next.variable < 0: there is none
+  Loop all;          ///< `along` that counts on beyond its end where `next` would take over
+  int64_t high = 0;  ///< most rows of a tile
+  bool continued() const { return next.variable >= 0; }
+};
+
+/// Takes the loops from `loops`.
+TileRows tile_rows(const Graph& graph, const Turned& turned, std::vector<Loop>& loops, int64_t side) {
+  TileRows rows;
+  rows.along = taken(loops, turned.rows_along);
+  if (2 * rows.along.extent <= side) rows.next = row_continues(graph, turned, loops, rows.along);
+  if (rows.continued()) taken(loops, rows.next.variable);
+  rows.all = {rows.along.variable, rows.along.extent * rows.next.extent};
+  rows.high = rows.continued() ? side / rows.along.extent * rows.along.extent : side;
+  return rows;
+}
+
 /// Elementwise work with operands that lie across the grain: tile by tile, these operands turned first.
 void Scheduler::turned_map(const Stage& stage, const Footprint& print, std::vector<Loop> loops, const std::vector<TermId>& gone,
                            TermId across, const Turned& turned) {
   const std::vector<Loop> all = loops;
-  const Loop inner = taken(loops, across), along = taken(loops, turned.rows_along);
   int64_t width = 0;
   for (const NodeId load : turned.loads) width += bytes(graph_.type(load));
   const int64_t side = width <= 4 ? 128 : 64;
+  const Loop inner = taken(loops, across);
+  const TileRows rows = tile_rows(graph_, turned, loops, side);
   const TermId column_block = graph_.terms.variable(0, (inner.extent + side - 1) / side - 1);
-  const TermId row_block = graph_.terms.variable(0, (along.extent + side - 1) / side - 1);
+  const TermId row_block = graph_.terms.variable(0, (rows.all.extent + rows.high - 1) / rows.high - 1);
   Scheduled part;
   part.shape = "transpose";
   Writer writer(part.list, lowered_, target_);
@@ -72,8 +107,9 @@ void Scheduler::turned_map(const Stage& stage, const Footprint& print, std::vect
   for (const NodeId load : turned.loads) {
     const int size = bytes(graph_.type(load));
     const int64_t pitch = side + 32 / size;  // no power of two: rows of a square lie in different cache sets
-    Index at{0, {{across, 1}}};
-    at = at + Index{0, {{turned.rows_along, pitch}}} + Index{0, {{column_block, -side}}} + Index{0, {{row_block, -side * pitch}}};
+    Index at = Index{0, {{across, 1}}} + Index{0, {{rows.along.variable, pitch}}} + Index{0, {{column_block, -side}}} +
+               Index{0, {{row_block, -rows.high * pitch}}};
+    if (rows.continued()) at = at + Index{0, {{rows.next.variable, pitch * rows.along.extent}}};
     lowered_.arrays.push_back({Array::Kind::thread, 0, part.thread_bytes, side * pitch * size, {}});
     tiles.push_back({static_cast<int>(lowered_.arrays.size()) - 1, load, across, turned.rows_along, pitch, at});
     writer.emit.tiles[load] = {tiles.back().array, at};
@@ -87,18 +123,27 @@ void Scheduler::turned_map(const Stage& stage, const Footprint& print, std::vect
   writer.emit.prepare(roots_of(stage));
   writer.parallel(loops, [&](ValueId) {
     const Span columns = writer.block(writer.emit.scalar_index({0, {{column_block, 1}}}, 0), side, inner.extent);
-    const Span rows = writer.block(writer.emit.scalar_index({0, {{row_block, 1}}}, 0), side, along.extent);
-    for (const TileShape& tile : tiles) fill_tile(writer, lowered_, target_, tile, inner, columns, along, rows);
-    writer.emit.prepare(roots_of(stage));
-    writer.serial_loop(along.variable, rows, [&] {
+    const ValueId block = writer.emit.scalar_index({0, {{row_block, 1}}}, 0);
+    writer.emit.push();
+    if (rows.continued()) writer.emit.bind(rows.next.variable, part.list.integer(0));
+    for (const TileShape& tile : tiles)
+      fill_tile(writer, lowered_, target_, tile, inner, columns, rows.all, writer.block(block, rows.high, rows.all.extent));
+    writer.emit.pop();
+    const auto row = [&] {
       writer.emit.prepare(roots_of(stage));
       writer.vector_loop(across, columns, vectors, [&] {
         writer.emit.prepare(roots_of(stage));
         writer.store_all(stage.stores);
       });
+    };
+    writer.emit.prepare(roots_of(stage));
+    if (!rows.continued()) return writer.serial_loop(rows.along.variable, writer.block(block, side, rows.along.extent), row);
+    writer.serial_loop(rows.next.variable, writer.block(block, rows.high / rows.along.extent, rows.next.extent), [&] {
+      writer.emit.prepare(roots_of(stage));
+      writer.serial_loop(rows.along.variable, writer.whole(rows.along.extent), row);
     });
   });
-  finish(part, print, all, std::min(side, inner.extent) * std::min(side, along.extent));
+  finish(part, print, all, std::min(side, inner.extent) * std::min(rows.high, rows.all.extent));
 }
 
 }  // namespace kernel

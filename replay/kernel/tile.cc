@@ -1,8 +1,10 @@
 // Squares of lanes × lanes elements: as many loads along the source's rows, log2(lanes) rounds of shuffles, as many stores along the tile's
-// rows. The next square's source lines are prefetched, because rows lie pages apart. What is no whole square is copied element by element.
+// rows. The next square's source lines are prefetched, because rows lie pages apart. A span's last square ends where the span ends; spans
+// that are shorter than a square are copied element by element.
 #include "replay/kernel/tile.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace kernel {
 namespace {
@@ -57,26 +59,40 @@ class Filler {
     list_.store(to, list_.load(from, 1, 0), 0);
   }
 
-  void loops(ValueId a_from, ValueId a_to, int64_t a_step, ValueId b_from, ValueId b_to, int64_t b_step, bool whole) {
-    const ValueId a = list_.loop(a_from, a_to, a_step);
-    const ValueId b = list_.loop(b_from, b_to, b_step);
+  /// Squares over both spans, the last ones ending where the spans end.
+  void squares(const Loop& across, const Span& columns, const Loop& along, const Span& rows) {
+    const ValueId a = list_.loop(columns.from, columns.to, n_), last_a = last(across, columns);
+    const ValueId b = list_.loop(rows.from, rows.to, n_), last_b = last(along, rows);
+    at(smaller(a, last_a), smaller(b, last_b), [&] { square(); });
+  }
+
+  void elements(const Span& columns, const Span& rows) {
+    const ValueId a = list_.loop(columns.from, columns.to, 1);
+    const ValueId b = list_.loop(rows.from, rows.to, 1);
+    at(a, b, [&] { element(); });
+  }
+
+ private:
+  /// The body of two loops.
+  void at(ValueId a, ValueId b, const std::function<void()>& body) {
     writer_.emit.push();
     writer_.emit.bind(tile_.across, a);
     writer_.emit.bind(tile_.along, b);
-    whole ? square() : element();
+    body();
     writer_.emit.pop();
     list_.end();
     list_.end();
   }
-
-  /// The end of the last whole square.
-  ValueId whole_end(const Loop& loop, const Span& span) {
-    if (loop.extent % n_ == 0) return span.to;
-    const ValueId length = list_.op(Code::sub, Reg::i64, 1, {span.to, span.from});
-    return list_.op(Code::sub, Reg::i64, 1, {span.to, list_.op(Code::urem, Reg::i64, 1, {length, list_.integer(n_)})});
+  /// Where the last square of a span begins that does not end with a whole square; else -1.
+  ValueId last(const Loop& loop, const Span& span) {
+    return loop.extent % n_ == 0 && span.extent % n_ == 0 ? -1 : list_.add(span.to, list_.integer(-n_));
+  }
+  ValueId smaller(ValueId a, ValueId b) {
+    if (b < 0) return a;
+    const ValueId less = list_.op(Code::compare, Reg::i1, 1, {a, b}, static_cast<int64_t>(Predicate::slt));
+    return list_.op(Code::select, Reg::i64, 1, {less, a, b});
   }
 
- private:
   Writer& writer_;
   List& list_;
   const TileShape& tile_;
@@ -119,10 +135,20 @@ void fill_tile(Writer& writer, const Lowered& lowered, const Target& target, con
                const Loop& along, const Span& rows) {
   Filler filler(writer, lowered, target, tile);
   const int n = target.lanes;
-  const ValueId a_whole = filler.whole_end(across, columns), b_whole = filler.whole_end(along, rows);
-  if (across.extent >= n && along.extent >= n) filler.loops(columns.from, a_whole, n, rows.from, b_whole, n, true);
-  if (along.extent % n != 0) filler.loops(columns.from, a_whole, 1, b_whole, rows.to, 1, false);
-  if (across.extent % n != 0) filler.loops(a_whole, columns.to, 1, rows.from, rows.to, 1, false);
+  const auto shortest = [](const Loop& l, const Span& s) { return l.extent % s.extent == 0 ? s.extent : l.extent % s.extent; };
+  if (std::min(shortest(across, columns), shortest(along, rows)) >= n) return filler.squares(across, columns, along, rows);
+  const auto longest = [](const Loop& l, const Span& s) { return std::min(l.extent, s.extent); };
+  if (std::min(longest(across, columns), longest(along, rows)) < n) return filler.elements(columns, rows);
+  const auto is_long = [&](const Span& s, Predicate p) {
+    List& list = writer.list;
+    return list.op(Code::compare, Reg::i1, 1, {list.op(Code::sub, Reg::i64, 1, {s.to, s.from}), list.integer(n)}, static_cast<int64_t>(p));
+  };
+  writer.list.branch(writer.list.op(Code::and_, Reg::i1, 1, {is_long(columns, Predicate::sge), is_long(rows, Predicate::sge)}));
+  filler.squares(across, columns, along, rows);
+  writer.list.end();
+  writer.list.branch(writer.list.op(Code::or_, Reg::i1, 1, {is_long(columns, Predicate::slt), is_long(rows, Predicate::slt)}));
+  filler.elements(columns, rows);
+  writer.list.end();
 }
 
 }  // namespace kernel

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "importers/hlo/hlo.h"
@@ -71,6 +72,15 @@ TEST_P(Sizes, PadAndConcatenate) {
       fmt::format(
           "  c = s32[{0},3]{{1,0}} concatenate(p1, p0, p1), dimensions={{0}}\n  ROOT r = s32[{1},9]{{1,0}} pad(c, p2), padding=1_2x2_0_1",
           n + 4, n + 7)));
+}
+
+/// Short rows of the source go on in the next dimension: 12 · 10 or 31 · 4 of them make a tile. 8 and 15 are shorter than a square.
+TEST(Run, ReversedDimensionsWithAShortLastOne) {
+  for (const char* type : {"s8", "f16", "f32", "f64"}) {
+    for (const auto [a, b, c] : {std::array{40, 50, 12}, {33, 21, 31}, {131, 9, 15}, {16, 3, 64}, {200, 1, 8}, {129, 130, 16}})
+      check(fused(fmt::format("{}[{},{},{}]{{2,1,0}}", type, a, b, c),
+                  fmt::format("  ROOT r = {}[{},{},{}]{{2,1,0}} transpose(p0), dimensions={{2,1,0}}", type, c, b, a)));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Run, Sizes, testing::Values(0, 1, 2, 7, 16, 61, 64, 127, 128, 257, 1024), testing::PrintToStringParamName());
