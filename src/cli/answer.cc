@@ -43,7 +43,19 @@ base::Result<std::string> machine_line(const model::Reader& reader, int64_t run)
 
 std::string total_line(const RunResult& result) {
   if (result.passes == 0) return "Total: no pass was completed\n";
-  return fmt::format("Total: {} a pass (median of {} passes)\n", base::human_seconds(result.pass_seconds), result.passes);
+  return fmt::format("Total: {} a pass ({})\n", base::human_seconds(result.pass_seconds),
+                     result.passes == 1 ? "1 pass" : fmt::format("median of {} passes", result.passes));
+}
+
+/// "Verified: 24 of 24 steps agree with the reference; worst error 6.5 % of what is tolerated, in fusion.7"; nothing without --verify.
+base::Result<std::string> verified_line(const model::Reader& reader, int64_t run) {
+  const model::Cell id{model::Cell::Kind::integer, run, 0, ""};
+  ASSIGN_OR_RETURN(const model::Rows found,
+                   reader.query("SELECT sum(worst_error <= 1), count(*), max(worst_error), name FROM step WHERE run = ?1", {{id}}));
+  const auto& cells = found.rows.at(0);
+  if (cells[2].kind == model::Cell::Kind::null) return std::string();
+  return fmt::format("Verified: {} of {} steps agree with the reference; worst error {:.3g} % of what is tolerated, in {}\n",
+                     cells[0].integer, cells[1].integer, 100 * cells[2].real, base::escaped(cells[3].text));
 }
 
 std::string status_line(const RunResult& result, const std::string& database) {
@@ -105,8 +117,9 @@ base::Status print_answer(const std::string& database, const std::string& accoun
     RETURN_IF_ERROR(print_out(report::render(rows, format, style_of_stdout())));
     if (!titled) RETURN_IF_ERROR(print_out("\n"));
   }
-  if (titled) RETURN_IF_ERROR(print_out("\n" + total_line(result) + status_line(result, database)));
-  return {};
+  if (!titled) return {};
+  ASSIGN_OR_RETURN(const std::string verified, verified_line(reader, result.run));
+  return print_out("\n" + total_line(result) + verified + status_line(result, database));
 }
 
 }  // namespace cli

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "src/base/text.h"
@@ -43,7 +44,11 @@ base::Error unknown_verb(const std::string& word) {
   std::vector<std::string_view> names;
   for (const Command& command : kCommands) names.push_back(command.name);
   const std::string_view near = base::nearest(word, names);
-  const std::string hint = near.empty() ? std::string("see profile --help") : fmt::format("did you mean '{}'?", near);
+  std::error_code unreadable;
+  const std::string hint = !near.empty() ? fmt::format("did you mean '{}'?", near)
+                           : std::filesystem::exists(word, unreadable)
+                               ? fmt::format("to run that file: profile --replay {}", base::escaped(word))
+                               : std::string("see profile --help");
   return {fmt::format("no command '{}'; {}", base::escaped(word), hint), base::Exit::wrong_use};
 }
 

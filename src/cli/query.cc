@@ -14,7 +14,10 @@ Action define_query(CLI::App& app) {
   };
   auto options = std::make_shared<Options>();
   app.add_option("DB", options->database, "database")->required();
-  app.add_option("SQL", options->sql, "query; profile schema shows tables and views")->required();
+  app.add_option("SQL", options->sql,
+                 "query; profile schema shows tables and views. Tables spell out columns by the end of their names (_ns, _bytes, "
+                 "_percent, …): 1500 in median_ns is \"1.50 µs\" under \"median\"; json, jsonl and csv have names and numbers as they are")
+      ->required();
   options->output.define(app);
   return [options]() -> base::Result<base::Exit> {
     ASSIGN_OR_RETURN(const model::Reader reader, model::Reader::open(options->database));

@@ -25,6 +25,12 @@ model::Rows report_list() {
   return rows;
 }
 
+std::string report_names() {
+  std::vector<std::string_view> names;
+  for (const report::Report& r : report::reports()) names.push_back(r.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 base::Error no_report(const std::string& name) {
   std::vector<std::string_view> names;
   for (const report::Report& r : report::reports()) names.push_back(r.name);
@@ -42,7 +48,7 @@ Action define_report(CLI::App& app) {
     OutputOptions output;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("NAME", options->name, "report; without it the reports are listed");
+  app.add_option("NAME", options->name, fmt::format("{}; without it they are listed with what they show", report_names()));
   app.add_option("DB", options->database, "database")->capture_default_str();
   app.add_option("--run", options->run, "id of the run; the newest if not given")->check(whole_number(1, INT64_MAX));
   options->output.define(app);

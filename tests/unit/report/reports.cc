@@ -34,8 +34,8 @@ TEST_F(Reports, AreTenAndEachHasASentence) {
     EXPECT_TRUE(report.about.ends_with('.')) << report.name;
     EXPECT_EQ(find(report.name), &report);
   }
-  EXPECT_EQ(names,
-            (std::set<std::string_view>{"coverage", "fusions", "kernels", "layers", "memory", "notes", "ops", "roofline", "runs", "top"}));
+  EXPECT_EQ(names, (std::set<std::string_view>{"compare", "coverage", "fusions", "gaps", "kernels", "layers", "memory", "notes", "ops",
+                                               "roofline", "runs", "top"}));
   EXPECT_EQ(find("nothing"), nullptr);
 }
 
