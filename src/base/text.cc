@@ -125,9 +125,10 @@ std::string human_seconds(double seconds) {
     const char* unit;
   } kUnits[] = {{1, "s"}, {1e3, "ms"}, {1e6, "µs"}, {1e9, "ns"}};
   const double magnitude = std::fabs(seconds);
-  if (magnitude >= 120) return fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
+  if (magnitude >= 120)
+    return fmt::format("{}{:.0f} min {:02.0f} s", seconds < 0 ? "-" : "", std::floor(magnitude / 60), std::floor(std::fmod(magnitude, 60)));
   for (const auto& [scale, unit] : kUnits) {
-    if (magnitude * scale >= 0.9995 || scale == 1e9) return fmt::format("{} {}", three_digits(seconds * scale), unit);
+    if (magnitude * scale >= 0.9995 || (scale == 1e9 && magnitude > 0)) return fmt::format("{} {}", three_digits(seconds * scale), unit);
   }
   return "0 s";
 }

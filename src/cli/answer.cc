@@ -105,6 +105,7 @@ base::Status print_answer(const std::string& database, const std::string& accoun
     RETURN_IF_ERROR(print_out(account + "\n" + machine));
   }
   for (const Part& part : kParts) {
+    if (titled && result.passes == 0 && part.report == "top") continue;
     ASSIGN_OR_RETURN(model::Rows rows, report::run(reader, *report::find(part.report), result.run));
     const size_t all = rows.rows.size();
     if (titled && all > part.rows) rows.rows.resize(part.rows);

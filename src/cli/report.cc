@@ -39,6 +39,17 @@ base::Error no_report(const std::string& name) {
   return {fmt::format("no report '{}'; {}", base::escaped(name), hint), base::Exit::wrong_use};
 }
 
+/// "Run 3 of 5: jit_step on cpu" where a database holds several runs and none was named; else nothing.
+base::Result<std::string> which_run(const model::Reader& reader) {
+  ASSIGN_OR_RETURN(const model::Rows found,
+                   reader.query("SELECT r.id, (SELECT count(*) FROM run), m.name, d.name FROM run r LEFT JOIN module m ON m.id = r.module "
+                                "LEFT JOIN device d ON d.id = r.device ORDER BY r.id DESC LIMIT 1"));
+  if (found.rows.empty() || found.rows[0][1].integer < 2) return std::string();
+  const auto& cells = found.rows[0];
+  return fmt::format("Run {} of {}: {} on {} (--run N shows another; profile list)\n", cells[0].integer, cells[1].integer,
+                     base::escaped(cells[2].text), base::escaped(cells[3].text));
+}
+
 }  // namespace
 
 Action define_report(CLI::App& app) {
@@ -61,6 +72,10 @@ Action define_report(CLI::App& app) {
     if (found == nullptr) return no_report(options->name);
     ASSIGN_OR_RETURN(const model::Reader reader, model::Reader::open(options->database));
     ASSIGN_OR_RETURN(const model::Rows rows, report::run(reader, *found, options->run));
+    if (options->run == 0 && options->output.format == "table") {
+      ASSIGN_OR_RETURN(const std::string which, which_run(reader));
+      RETURN_IF_ERROR(print_out(which));
+    }
     RETURN_IF_ERROR(print_rows(rows, options->output));
     return base::Exit::ok;
   };

@@ -1,4 +1,4 @@
--- Each step against the run before it of the same program: slower or faster where the 95 % intervals of the medians lie apart (with ? below 6 passes).
+-- Each step against the run before it of the same program on the same device: slower or faster where the 95 % intervals of the medians lie apart (with ? below 6 passes).
 -- The interval of fewer than 6 samples is all of them.
 WITH
 earlier AS (
@@ -7,6 +7,8 @@ earlier AS (
   JOIN module m ON m.id = r.module
   JOIN module n ON n.name = m.name
   JOIN run e ON e.module = n.id AND e.id < r.id
+  JOIN device d ON d.id = r.device
+  JOIN device b ON b.id = e.device AND b.name = d.name AND b.threads = d.threads
   JOIN run_time t ON t.run = e.id AND t.timed_steps > 0
   WHERE r.id = ?1
 ),
@@ -16,7 +18,7 @@ pair AS (
     min(s.n, e.n) AS n, 0 AS gone
   FROM step_time s
   LEFT JOIN step_time e ON e.run = (SELECT run FROM earlier) AND e.name = s.name AND e.computation = s.computation
-  WHERE s.run = ?1
+  WHERE s.run = ?1 AND (SELECT run FROM earlier) IS NOT NULL
   UNION ALL
   SELECT e.step, e.name, e.class, e.run, e.step, e.median_ns, NULL, -e.pass_ns, NULL, NULL, NULL, NULL, NULL, 1
   FROM step_time e
@@ -32,7 +34,6 @@ SELECT
   100.0 * (median_ns - earlier_ns) / nullif(earlier_ns, 0) AS change_percent,
   change_ns AS change_a_pass_ns,
   CASE WHEN gone THEN 'gone'
-       WHEN (SELECT run FROM earlier) IS NULL THEN 'no earlier run'
        WHEN earlier_step IS NULL THEN 'new'
        WHEN n IS NULL THEN 'not timed'
        WHEN n < 3 THEN 'few samples'
