@@ -5,73 +5,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "replay/editor.h"
+#include "replay/decompose_body.h"
 #include "src/ir/attr.h"
 
 namespace replay {
+
+using namespace apart;
+
 namespace {
 
 using ir::Op;
-using Id = ir::InstrId;
-using nlohmann::json;
-
-ir::Shape with_type(ir::Shape shape, ir::Type type) {
-  shape.type = type;
-  return shape;
-}
-/// What libraries compute in.
-ir::Type wide(ir::Type type) { return ir::is_complex(type) || type == ir::Type::f64 ? type : ir::Type::f32; }
-
-/// The body of a fusion in the making: all arrays have the sizes and layout of one shape and are computed in one type.
-class Body {
- public:
-  Body(ir::Module& module, const std::string& name, ir::Shape shape) : edit_(module, begin(module, name)), shape_(std::move(shape)) {}
-  ir::CompId comp() const { return edit_.comp(); }
-  Editor& edit() { return edit_; }
-  const ir::Shape& shape() const { return shape_; }
-  ir::Module& module() { return edit_.module(); }
-
-  Id parameter(const ir::Shape& shape) {
-    const Id id = edit_.add(Op::parameter, shape, {});
-    edit_.instr(id).number = static_cast<int64_t>(edit_.module().comp(comp()).parameters.size());
-    edit_.module().comp(comp()).parameters.push_back(id);
-    return id;
-  }
-  Id as(Id x, ir::Type type) { return edit_.shape(x).type == type ? x : edit_.add(Op::convert, with_type(edit_.shape(x), type), {x}); }
-  Id constant(double value) {
-    const Id id = edit_.add(Op::constant, ir::array_shape(shape_.type, {}), {});
-    edit_.instr(id).literal = edit_.module().add(ir::scalar_literal(shape_.type, value));
-    return edit_.spread(id, shape_);
-  }
-  Id op(Op op, Id a) { return edit_.add(op, shape_, {a}); }
-  Id op(Op op, Id a, Id b) { return edit_.add(op, shape_, {a, b}); }
-  Id scaled(Id a, double by) { return by == 1 ? a : op(Op::multiply, a, constant(by)); }
-  Id spread(Id x, const std::vector<int64_t>& dims) {
-    return edit_.add(Op::broadcast, shape_, {as(x, shape_.type)}, {{"dimensions", braced(dims)}});
-  }
-
- private:
-  static ir::CompId begin(ir::Module& module, const std::string& name) {
-    ir::Computation made;
-    made.name = module.strings.intern(name);
-    ir::Instr placeholder;  // the name that new instructions build on
-    placeholder.name = module.strings.intern(name);
-    placeholder.op = Op::constant;
-    placeholder.shape = module.intern(ir::array_shape(ir::Type::s32, {}));
-    placeholder.literal = module.add(ir::scalar_literal(ir::Type::s32, int64_t{0}));
-    made.instrs.push_back(placeholder);
-    module.computations.push_back(std::move(made));
-    return static_cast<ir::CompId>(module.computations.size()) - 1;
-  }
-
-  Editor edit_;
-  ir::Shape shape_;
-};
 
 // ---- activations
 
@@ -97,38 +43,6 @@ Id elu(Body& b, Id x, double) { return where_positive(b, x, b.op(Op::exponential
 Id leaky_relu(Body& b, Id x, double slope) { return where_positive(b, x, b.op(Op::multiply, x, b.constant(slope))); }
 
 using Activation = Id (*)(Body&, Id, double slope);
-
-/// Ends a body and stands for it in the caller: one value, or a tuple.
-Id fused(Editor& edit, Body& body, const std::vector<Id>& results, const std::vector<Id>& operands) {
-  Id root = results[0];
-  if (results.size() > 1) {
-    std::vector<ir::Shape> shapes;
-    for (const Id result : results) shapes.push_back(body.edit().shape(result));
-    root = body.edit().add(Op::tuple, ir::tuple_shape(shapes), results);
-  }
-  body.module().comp(body.comp()).root = root;
-  const Id fusion = edit.add(Op::fusion, body.edit().shape(root), operands, {{"kind", "kLoop"}});
-  ir::Instr& instr = edit.instr(fusion);
-  instr.calls = {body.comp()};
-  ir::Attr calls;
-  calls.key = edit.module().strings.intern("calls");
-  calls.calls = 1;
-  instr.attrs.push_back(calls);
-  return fusion;
-}
-
-Id element(Editor& edit, Id tuple, size_t k) {
-  return edit.add(Op::get_tuple_element, edit.shape(tuple).elements[k], {tuple}, {{"index", std::to_string(k)}});
-}
-
-/// `results`, then whatever else the call's tuple holds, from `product`, which has it too.
-void become_result(Editor& edit, Id id, const std::vector<Id>& results, Id product) {
-  const ir::Shape shape = edit.shape(id);
-  if (!shape.is_tuple()) return edit.become(id, results[0]);
-  std::vector<Id> parts = results;
-  for (size_t k = results.size(); k < shape.elements.size(); ++k) parts.push_back(element(edit, product, k - results.size() + 1));
-  edit.become(id, Op::tuple, parts);
-}
 
 /// The first result of a call in f32, with what follows the first `results` ones.
 ir::Shape product_shape(const ir::Shape& shape, size_t results) {
@@ -215,36 +129,8 @@ struct Mode {
 constexpr Mode kModes[] = {{"knone", "0", identity}, {"ksigmoid", "1", sigmoid}, {"krelu", "2", relu},           {"krelu6", "3", relu6},
                            {"ktanh", "5", tanh},     {"kelu", "7", elu},         {"kleakyrelu", "8", leaky_relu}};
 
-/// Keys without '_' and in lower case: both spellings are one. Numbers may be strings.
-json flat_config(Editor& edit, Id id, std::string_view nested_key) {
-  json parsed = json::parse(ir::attr_string(edit.module(), edit.instr(id), "backend_config"), nullptr, false);
-  if (parsed.is_object() && parsed.contains(nested_key)) parsed = json(parsed[std::string(nested_key)]);
-  json out = json::object();
-  for (const auto& [key, value] : parsed.is_object() ? parsed.items() : json::object().items()) {
-    std::string name;
-    for (const char c : key) {
-      if (c != '_') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    out[name] = value;
-  }
-  return out;
-}
-double number_in(const json& config, const char* key, double otherwise) {
-  const auto it = config.find(key);
-  if (it == config.end()) return otherwise;
-  if (it->is_number()) return it->get<double>();
-  return it->is_string() ? std::strtod(it->get_ref<const std::string&>().c_str(), nullptr) : otherwise;
-}
-std::string word_in(const json& config, const char* key) {
-  const auto it = config.find(key);
-  if (it == config.end()) return "";
-  std::string text = it->is_string() ? it->get<std::string>() : it->dump();
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 void take_convolution_apart(Editor& edit, Id id) {
-  const json config = flat_config(edit, id, "cudnn_conv_backend_config");
+  const nlohmann::json config = flat_config(edit, id, "cudnn_conv_backend_config");
   const std::string word = word_in(config, "activationmode");
   const auto mode = std::ranges::find_if(kModes, [&](const Mode& m) { return m.name == word || m.number == word; });
   const ir::Shape shape = edit.shape(id), result = shape.is_tuple() ? shape.elements.at(0) : shape;
@@ -278,7 +164,10 @@ struct Row {
   std::string_view target;
   void (*take_apart)(Editor&, Id);
 };
-constexpr Row kRows[] = {{"__cublas$lt$matmul", take_matmul_apart}, {"__cudnn$convBiasActivationForward", take_convolution_apart}};
+constexpr Row kRows[] = {{"__cublas$lt$matmul", take_matmul_apart},
+                         {"__cudnn$convBiasActivationForward", take_convolution_apart},
+                         {"__cudnn$fmhaSoftmax", take_attention_apart},
+                         {"__cudnn$fmhaScaleBiasSoftmax", take_attention_apart}};
 
 const Row* row_of(const ir::Module& module, const ir::Instr& instr) {
   if (instr.op != Op::custom_call) return nullptr;

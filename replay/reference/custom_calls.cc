@@ -72,6 +72,7 @@ constexpr Target kTargets[] = {
     {"__cudnn$convBiasActivationForward", nullptr, cudnn_forward},
     {"__cudnn$convForward", nullptr, cudnn_forward},
     {"__gpu$TopK", nullptr, topk_call},
+    {"cu_threefry2x32", threefry_call},
     {"lapack_cgeqrf_ffi", nullptr, lapack_geqrf},
     {"lapack_cgetrf_ffi", nullptr, lapack_getrf},
     {"lapack_cpotrf_ffi", nullptr, lapack_potrf},

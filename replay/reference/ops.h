@@ -83,6 +83,7 @@ std::vector<Values> batch_norm_grad(const Call& call);
 std::vector<Values> rng_bit_generator(const Call& call);
 Batch rng(const Call& call);
 Batch rng_state(const Call& call);
+Batch threefry_call(const Call& call);  ///< (k0, k1, x0, x1) → both words of each block
 // contract_ragged.cc
 Batch ragged_dot(const Call& call);
 Batch scaled_dot(const Call& call);

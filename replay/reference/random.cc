@@ -165,4 +165,20 @@ Batch rng_state(const Call& call) {
   return share(std::move(out));
 }
 
+Batch threefry_call(const Call& call) {
+  if (call.instr.operands.size() != 4) return call.fail("takes two words of a key and two of a counter");
+  std::array<Batch, 4> words;
+  for (size_t k = 0; k < words.size(); ++k) {
+    words[k] = call.operand(k);
+    if (words[k]->integer.size() != call.count()) return call.fail("takes four arrays of u32 of one size");
+  }
+  const auto word = [&](size_t k, size_t i) { return static_cast<uint64_t>(static_cast<uint32_t>(words[k]->integer[i])); };
+  Values out = zeros(call.shape.type, call.count());
+  for (size_t i = 0; i < out.integer.size(); ++i) {
+    const Pair made = threefry(word(0, i) | word(1, i) << 32, word(2, i) | word(3, i) << 32);
+    out.integer[i] = call.leaf == 0 ? made.a : made.b;
+  }
+  return share(std::move(out));
+}
+
 }  // namespace replay::reference

@@ -76,6 +76,9 @@ std::string reason_of(const std::string& message, const std::string& file) {
 /// Rules of XLA's verifier that are not about the shape of a result, by words in the names of its tests.
 std::string kind_of_rule(const std::string& file) {
   static constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+      {"CheckCallOperandOutputAliasing", "the test breaks the module after it has read this text"},
+      {"MismatchedMinorToMajor", "the test breaks the module after it has read this text"},
+      {"CopyCannotChangeType", "mixed precision is noted (mixed-precision) and not refused: TPU dumps have it"},
       {"MixedPrecision", "mixed precision is noted (mixed-precision) and not refused: TPU dumps have it"},
       {"VerifyBuffers", "buffers (2025): who writes them is not followed"},
       {"SendRecvDeadlock", "who waits for whom between devices is not followed"},
@@ -89,13 +92,12 @@ std::string kind_of_rule(const std::string& file) {
       {"MemorySpace", "memory spaces are kept as text"},
       {"HostOffloading", "memory spaces are kept as text"},
       {"Layout", "layouts are free: another layout costs a copy and changes no value"},
-      {"MinorToMajor", "layouts are free: another layout costs a copy and changes no value"},
       {"Sharding", "shardings are kept as text: one device replays"},
       {"Composite", "attributes of composite calls are kept as text"},
       {"OriginalValue", "origin is kept as text"},
       {"Comparison", "the type of a comparison follows from its operands"},
       {"Thread", "execution threads are kept as text"},
-      {"NameChanged", "names are kept as written"},
+      {"NameChanged", "scheduling names are kept as text"},
       {"Async", "asynchronous operations may leave operands and results to their updates (2026-07); chains are not followed"},
       {"CopyDone", "which start belongs to which done is not compared"},
       {"CopyStart", "which start belongs to which done is not compared"},

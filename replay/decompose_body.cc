@@ -1,0 +1,72 @@
+// Fusions and configurations of library calls.
+#include "replay/decompose_body.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "src/ir/attr.h"
+
+namespace replay::apart {
+
+using ir::Op;
+using nlohmann::json;
+
+Id fused(Editor& edit, Body& body, const std::vector<Id>& results, const std::vector<Id>& operands) {
+  Id root = results[0];
+  if (results.size() > 1) {
+    std::vector<ir::Shape> shapes;
+    for (const Id result : results) shapes.push_back(body.edit().shape(result));
+    root = body.edit().add(Op::tuple, ir::tuple_shape(shapes), results);
+  }
+  body.module().comp(body.comp()).root = root;
+  const Id fusion = edit.add(Op::fusion, body.edit().shape(root), operands, {{"kind", "kLoop"}});
+  ir::Instr& instr = edit.instr(fusion);
+  instr.calls = {body.comp()};
+  ir::Attr calls;
+  calls.key = edit.module().strings.intern("calls");
+  calls.calls = 1;
+  instr.attrs.push_back(calls);
+  return fusion;
+}
+
+Id element(Editor& edit, Id tuple, size_t k) {
+  return edit.add(Op::get_tuple_element, edit.shape(tuple).elements[k], {tuple}, {{"index", std::to_string(k)}});
+}
+
+void become_result(Editor& edit, Id id, const std::vector<Id>& results, Id product) {
+  const ir::Shape shape = edit.shape(id);
+  if (!shape.is_tuple()) return edit.become(id, results[0]);
+  std::vector<Id> parts = results;
+  for (size_t k = results.size(); k < shape.elements.size(); ++k) parts.push_back(element(edit, product, k - results.size() + 1));
+  edit.become(id, Op::tuple, parts);
+}
+
+json flat_config(Editor& edit, Id id, std::string_view nested_key) {
+  json parsed = json::parse(ir::attr_string(edit.module(), edit.instr(id), "backend_config"), nullptr, false);
+  if (parsed.is_object() && parsed.contains(nested_key)) parsed = json(parsed[std::string(nested_key)]);
+  json out = json::object();
+  for (const auto& [key, value] : parsed.is_object() ? parsed.items() : json::object().items()) {
+    std::string name;
+    for (const char c : key) {
+      if (c != '_') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    out[name] = value;
+  }
+  return out;
+}
+double number_in(const json& config, const char* key, double otherwise) {
+  const auto it = config.find(key);
+  if (it == config.end()) return otherwise;
+  if (it->is_number()) return it->get<double>();
+  return it->is_string() ? std::strtod(it->get_ref<const std::string&>().c_str(), nullptr) : otherwise;
+}
+std::string word_in(const json& config, const char* key) {
+  const auto it = config.find(key);
+  if (it == config.end()) return "";
+  std::string text = it->is_string() ? it->get<std::string>() : it->dump();
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+}  // namespace replay::apart
