@@ -10,14 +10,15 @@
 #include "replay/reference/linear.h"
 
 namespace replay::reference {
-namespace {
 
-char option(const Call& call, std::string_view key, char otherwise) {
+char letter_option(const Call& call, std::string_view key, char otherwise) {
   const std::string_view text = ir::attr_text(call.module(), call.instr, "backend_config").value_or("");
   const size_t at = text.find(key), digits = at == std::string_view::npos ? at : text.find_first_of("0123456789", at + key.size());
   if (digits == std::string_view::npos) return otherwise;
   return static_cast<char>(std::strtol(std::string(text.substr(digits, 4)).c_str(), nullptr, 10));
 }
+
+namespace {
 
 /// Batches of m × n matrices in the values of operand 0, which a call overwrites.
 struct Matrices {
@@ -56,7 +57,7 @@ std::vector<Values> leaves(const Call& call, Matrices a, std::vector<Values> mor
 
 std::vector<Values> lapack_potrf(const Call& call) {
   Matrices a = matrices_of(call);
-  const bool lower = option(call, "uplo", 'L') != 'U';
+  const bool lower = letter_option(call, "uplo", 'L') != 'U';
   Values info = zeros(ir::Type::s32, a.count);
   if (a.m != a.n) return call.fail("takes square matrices"), std::vector<Values>();
   const auto get = [&](size_t b, size_t row, size_t column) { return lower ? a.at(b, row, column) : std::conj(a.at(b, column, row)); };
@@ -172,9 +173,9 @@ std::vector<Values> lapack_orgqr(const Call& call) {
 }
 
 std::vector<Values> lapack_trsm(const Call& call) {
-  const char transposed = option(call, "trans_x", 'N');
-  return solved(call, {option(call, "side", 'L') != 'R', option(call, "uplo", 'L') != 'U', option(call, "diag", 'N') == 'U',
-                       transposed != 'N', transposed == 'C'});
+  const char transposed = letter_option(call, "trans_x", 'N');
+  return solved(call, {letter_option(call, "side", 'L') != 'R', letter_option(call, "uplo", 'L') != 'U',
+                       letter_option(call, "diag", 'N') == 'U', transposed != 'N', transposed == 'C'});
 }
 
 }  // namespace replay::reference

@@ -18,6 +18,9 @@ inline void set_complex(Values& v, size_t i, Complex x) {
 /// Bounds of backward stable algorithms on matrices of n rows.
 void stable_bound(const Call& call, Values& values, size_t n);
 
+/// A letter of a LAPACK call's backend_config, where it stands as its number: {uplo = 76 : ui8} is 'L'.
+char letter_option(const Call& call, std::string_view key, char otherwise);
+
 struct Triangular {
   bool left = true, lower = true, unit_diagonal = false, transposed = false, conjugated = false;
 };

@@ -93,6 +93,7 @@ std::vector<Values> lapack_getrf(const Call& call);
 std::vector<Values> lapack_geqrf(const Call& call);
 std::vector<Values> lapack_orgqr(const Call& call);
 std::vector<Values> lapack_trsm(const Call& call);
+std::vector<Values> lapack_syevd(const Call& call);
 // convolution_calls.cc: cuDNN's custom calls
 std::vector<Values> cudnn_forward(const Call& call);
 std::vector<Values> cudnn_backward_input(const Call& call);
