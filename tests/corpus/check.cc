@@ -82,13 +82,14 @@ bool Check::verifies() {
 }
 
 /// Every leaf has a recipe: what the record does not name is filled by type, never by use. Elided constants of the corpus's records were
-/// made with seed 0, whatever the record's seed: run_corpus.py read the modules with xla_oracle.py's default.
+/// made with seed 0, whatever the record's seed: run_corpus.py read the modules with xla_oracle.py's default. Records of programs name
+/// their seed.
 bool Check::takes_recipes() {
   auto read = replay::parse_recipes(record.dump(), "record");
   if (!read.ok()) return refuse(read.error().message);
   recipes = *std::move(read);
   replay::Recipes elided = recipes;
-  elided.seed = 0;
+  elided.seed = record.value("elided_seed", uint64_t{0});
   oracle::fill_elided(module, elided);
   recipes.constants.clear();
   const ir::Computation& entry = module.comp(module.entry);

@@ -1,6 +1,7 @@
 // How much of the oracle's corpus agrees with XLA, on each device:
 //   build/tests/corpus                                  every record, both devices
 //   build/tests/corpus --device cpu --filter scatter    the records whose file name holds "scatter"
+//   build/tests/corpus --programs                       those of ../shared/programs instead, before and after XLA's optimisation
 // Every record runs in a process of its own, so a crash or a hang is one row. Rows go to --rows as JSON lines; stdout has a table by
 // directory and the reasons of what failed, by count. Exit status 0 if every failure is explained in differences.tsv and no line of it is
 // stale, 1 if not, 77 if there are no records on this machine.
@@ -16,6 +17,7 @@
 #include "tests/corpus/apart.h"
 #include "tests/corpus/check.h"
 #include "tests/corpus/differences.h"
+#include "tests/corpus/programs.h"
 #include "tests/corpus/table.h"
 
 namespace {
@@ -26,6 +28,7 @@ using oracle::Json;
 struct Options {
   std::string device = "both", filter, list, rows, records, folder;
   std::string differences = SOURCE_DIR "/tests/corpus/differences.tsv";
+  bool programs = false;
   std::vector<std::string> earlier;
   size_t every = 1, reasons = 60;
   int jobs = 2;
@@ -64,7 +67,7 @@ std::vector<Json> chosen_records(const Options& options) {
   const std::set<std::string> names = options.list.empty() ? std::set<std::string>() : names_in(options.list);
   std::vector<Json> chosen;
   size_t number = 0;
-  for (Json& record : oracle::read_lines(options.records)) {
+  for (Json& record : options.programs ? corpus::program_records(options.folder) : oracle::read_lines(options.records)) {
     if (!record.is_object() || !record.contains("file") || !record.contains("outputs")) continue;
     const std::string file = record.at("file").get<std::string>();
     if (file.find(options.filter) == std::string::npos || (!options.list.empty() && !names.contains(file))) continue;
@@ -195,8 +198,13 @@ int add_options(CLI::App& app, Options& options, int argc, char** argv) {
   app.add_option("--folder", options.folder, "where their files are");
   app.add_option("--differences", options.differences, "differences that are explained");
   app.add_option("--reasons", options.reasons, "how many reasons to print");
+  app.add_flag("--programs", options.programs, "take the programs' records, their folder and their list of differences");
   CLI11_PARSE(app, argc, argv);
   options.limits.memory_bytes = static_cast<int64_t>(options.memory_gb * 1e9);
+  if (options.programs) {
+    options.folder = options.records = shared_folder() + "/programs";
+    options.differences = SOURCE_DIR "/tests/corpus/programs.tsv";
+  }
   return -1;
 }
 

@@ -2,7 +2,7 @@
 add_executable(corpus ${CMAKE_SOURCE_DIR}/tests/corpus/main.cc ${CMAKE_SOURCE_DIR}/tests/corpus/check.cc
                       ${CMAKE_SOURCE_DIR}/tests/corpus/replayed.cc ${CMAKE_SOURCE_DIR}/tests/corpus/apart.cc
                       ${CMAKE_SOURCE_DIR}/tests/corpus/differences.cc ${CMAKE_SOURCE_DIR}/tests/corpus/table.cc
-                      ${CMAKE_SOURCE_DIR}/tests/unit/reference/oracle.cc)
+                      ${CMAKE_SOURCE_DIR}/tests/corpus/programs.cc ${CMAKE_SOURCE_DIR}/tests/unit/reference/oracle.cc)
 target_link_libraries(corpus PRIVATE profile_devices profile_hlo CLI11::CLI11)
 target_compile_definitions(corpus PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_options(corpus PRIVATE -rdynamic)
@@ -12,6 +12,8 @@ if(PROFILE_SANITIZE)
 endif()
 add_test(NAME corpus.sample COMMAND corpus --every 39 --seconds 120 --memory ${corpus_memory})
 set_tests_properties(corpus.sample PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+add_test(NAME corpus.programs COMMAND corpus --programs --device cpu --every 5 --seconds 120 --memory 0)
+set_tests_properties(corpus.programs PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 
 add_executable(corpus_program ${CMAKE_SOURCE_DIR}/tests/corpus/program_test.cc ${CMAKE_SOURCE_DIR}/tests/corpus/apart.cc
                               ${CMAKE_SOURCE_DIR}/tests/corpus/differences.cc ${CMAKE_SOURCE_DIR}/tests/corpus/table.cc

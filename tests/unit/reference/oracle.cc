@@ -208,7 +208,7 @@ std::string check_whole(const Json& output, const Tensor& tensor) {
   const int64_t nan = output.value("nan", int64_t{0}), inf = output.value("inf", int64_t{0});
   if (ours.nan != nan || ours.inf != inf) return fmt::format("{} NaN and {} inf, expected {} and {}", ours.nan, ours.inf, nan, inf);
   if (!output.contains("sum")) return "";
-  const double slack = output.value("rtol_typical", 0.0) * output.value("abs_sum", 0.0) + 1e-300;
+  const double slack = output.value("rtol_typical", output.at("rtol").get<double>()) * output.value("abs_sum", 0.0) + 1e-300;
   const Sample want = sample(output.at("sum"));
   const bool off = std::hypot(ours.sum.re - want.re, ours.sum.im - want.im) > slack;
   return off ? fmt::format("sum {:.9g}, expected {} within {:.3g}", ours.sum.re, output.at("sum").dump(), slack) : "";
