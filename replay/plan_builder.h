@@ -45,7 +45,11 @@ class PlanBuilder {
   base::Status launch_product(Step& step, const ir::Instr& instr, const Scope& scope);
   BufferId arranged(Step& step, BufferId from, const ir::Shape& shape);
   base::Status launch_library(Step& step);
-  base::Status launch_kernel(Step& step, const std::string& canonical);
+  base::Status launch_kernel(Step& step, const ir::Module& module, ir::InstrRef at, const std::string& canonical, const Leaves& more);
+  // plan_fused_products.cc
+  base::Status launch_fused_products(Step& step, const ir::Instr& fusion, const Scope& scope, const std::string& canonical);
+  base::Status launch_fused_product(Step& step, const ir::Instr& fusion, const Scope& scope, ir::InstrRef at, BufferId to);
+  BufferId fused_operand(const Scope& scope, const ir::Instr& fusion, int64_t number) const;
   Step new_step(const Scope& scope, ir::InstrId id);
   void make_outputs(Step& step, Scope& scope, ir::InstrId id);
   void copy_leaves(Block& block, const std::string& name, ir::InstrRef at, const Leaves& from, const Leaves& to);
@@ -56,6 +60,7 @@ class PlanBuilder {
   BufferId alias(BufferId of, std::string name, const ir::Shape& shape);
   Leaves operand_leaves(const Scope& scope, const ir::Instr& instr) const;
   const Buffer& buffer(BufferId id) const { return plan_.buffers[static_cast<size_t>(id)]; }
+  void share_buffers();  ///< plan_in_place.cc
   void place_buffers();
 
   const ir::Module& module_;

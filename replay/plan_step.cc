@@ -161,13 +161,14 @@ base::Status PlanBuilder::launch(Step& step, const ir::Instr& instr, const Scope
   if (ir::info(instr.op).cls == ir::OpClass::collective) return launch_stand_in(step);
   if (ir::is_gemm_call(module_, instr)) return launch_product(step, instr, scope);
   if (instr.op == ir::Op::dot && launch_product(step, instr, scope).ok()) return {};
+  if (instr.op == ir::Op::fusion && launch_fused_products(step, instr, scope, canonical).ok()) return {};
   if (launch_library(step).ok()) return {};
   if (instr.op == ir::Op::custom_call) {
     return base::Error{fmt::format("custom call {}: not known", base::escaped(ir::attr_string(module_, instr, "custom_call_target")))};
   }
   if (instr.op == ir::Op::set_dimension_size) return base::Error{"set-dimension-size: the size is known at run time only"};
   if (ir::info(instr.op).cls == ir::OpClass::order) return base::Error{"no kernel"};
-  return launch_kernel(step, canonical);
+  return launch_kernel(step, module_, step.instr, canonical, {});
 }
 
 base::Status PlanBuilder::launch_stand_in(Step& step) {
@@ -229,11 +230,13 @@ base::Status PlanBuilder::launch_library(Step& step) {
   return {};
 }
 
-base::Status PlanBuilder::launch_kernel(Step& step, const std::string& canonical) {
+/// The kernel of instruction `at`, which is that of the step or what is left of it; `more`: operands beside the step's own.
+base::Status PlanBuilder::launch_kernel(Step& step, const ir::Module& module, ir::InstrRef at, const std::string& canonical,
+                                        const Leaves& more) {
   if (const auto failed = no_kernel_.find(canonical); failed != no_kernel_.end()) return base::Error{failed->second};
   auto known = kernel_by_key_.find(canonical);
   if (known == kernel_by_key_.end()) {
-    auto made = kernel::make(module_, step.instr, options_.rounding, options_.target);
+    auto made = kernel::make(module, at, options_.rounding, options_.target);
     if (!made.ok()) {
       no_kernel_.emplace(canonical, made.error().message);
       return made.error();
@@ -245,6 +248,7 @@ base::Status PlanBuilder::launch_kernel(Step& step, const std::string& canonical
   }
   const kernel::Kernel& code = plan_.kernels[static_cast<size_t>(known->second)];
   KernelCall call{known->second, step.in};
+  call.args.insert(call.args.end(), more.begin(), more.end());
   call.args.insert(call.args.end(), step.out.begin(), step.out.end());
   if (code.scratch_bytes > 0) {
     step.scratch.push_back(new_buffer(Buffer::Kind::scratch, step.name + ".scratch", ir::array_shape(ir::Type::u8, {code.scratch_bytes})));

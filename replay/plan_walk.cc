@@ -128,6 +128,7 @@ base::Status PlanBuilder::build() {
     if (root[i] >= 0) plan_.outputs.push_back({paths[i].path, root[i]});
   }
   kept_.insert(kept_.end(), root.begin(), root.end());
+  share_buffers();
   place_buffers();
   return {};
 }

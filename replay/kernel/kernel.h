@@ -38,6 +38,7 @@ struct Part {
   int64_t chunk = 1;       ///< recommended iterations a chunk; count ≤ chunk: run on one thread
   bool by_thread = false;  ///< static split, thread t of `Target::threads` gets one contiguous range: partial results a thread
   int64_t work_bytes = 0;  ///< memory that one call of the whole part touches: small parts run on one thread
+  int same[2] = {-1, -1};  ///< positions in args: nothing to do where both are the same memory (the old array, before an update)
 };
 
 /// A kernel ready to be compiled for its target.
@@ -54,6 +55,7 @@ struct Kernel {
   std::vector<void*> entries;   ///< by part, where the code has been compiled already; else empty, and the device compiles it
   std::string list;             ///< the flat list as text, to read
   std::vector<bool> reads_all;  ///< per operand: is it read at all
+  std::vector<int> updates;     ///< per output: operand of which it changes a part; best in the operand's buffer; or -1
   std::vector<int> may_alias;   ///< per output: operand whose buffer it may overwrite (read only at the element that is written), or -1
 };
 

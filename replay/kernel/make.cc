@@ -77,6 +77,19 @@ bool may_overwrite(const Lowered& lowered, const std::vector<Footprint>& prints,
   return read && lowered.arrays[static_cast<size_t>(operand)].bytes == lowered.arrays[static_cast<size_t>(output)].bytes;
 }
 
+/// An output that is an operand with changes: whatever reads the operand only copies it.
+bool is_update(const Lowered& lowered, const std::vector<Footprint>& prints, int operand, int output) {
+  bool copied = false;
+  for (size_t n = 0; n < prints.size(); ++n) {
+    const auto& same = lowered.nests[n].skip_if_same;
+    const bool copies = same[0] == operand && same[1] == output;
+    const bool reads = std::ranges::any_of(prints[n].accesses, [&](const Access& a) { return a.array == operand; });
+    if (reads && !copies) return false;
+    copied = copied || copies;
+  }
+  return copied;
+}
+
 }  // namespace
 
 std::string_view text(Language language) { return language == Language::c ? "c" : "llvm-ir"; }
@@ -97,17 +110,20 @@ base::Result<Kernel> make(const ir::Module& module, ir::InstrRef instr, replay::
     for (int k = 0; k < lowered.operands && kernel.may_alias.back() < 0; ++k)
       if (std::ranges::count(kernel.may_alias, k) == 0 && may_overwrite(lowered, prints, k, lowered.operands + o))
         kernel.may_alias.back() = k;
+    const int old = kernel.may_alias.back();
+    kernel.updates.push_back(old >= 0 && is_update(lowered, prints, old, lowered.operands + o) ? old : -1);
   }
   const std::vector<Scheduled> parts = schedule(lowered, target);
   kernel.name = name_of(module, instr, parts);
   std::string launch;
+  const auto position = [&](int array) { return array < 0 ? -1 : lowered.arrays[static_cast<size_t>(array)].position; };
   for (size_t i = 0; i < parts.size(); ++i) {
     const Scheduled& p = parts[i];
     const std::string symbol = fmt::format("k{}", i);
     kernel.list += fmt::format("{} {}: {} iterations\n{}", symbol, p.shape, p.count, print(p.list));
-    kernel.parts.push_back({symbol, p.count, p.grain, p.chunk, p.by_thread, p.work_bytes});
+    kernel.parts.push_back({symbol, p.count, p.grain, p.chunk, p.by_thread, p.work_bytes, {position(p.same[0]), position(p.same[1])}});
     kernel.thread_scratch_bytes = std::max(kernel.thread_scratch_bytes, p.thread_bytes);
-    launch += fmt::format("{} {} {} {} {} ", p.count, p.grain, p.chunk, p.by_thread, p.work_bytes);
+    launch += fmt::format("{} {} {} {} {} {} {} ", p.count, p.grain, p.chunk, p.by_thread, p.work_bytes, p.same[0], p.same[1]);
   }
   kernel.scratch_bytes = lowered.shared_bytes;
   kernel.language = target.language;

@@ -137,7 +137,11 @@ void Scheduler::nest(const Nest& nest) {
 }
 
 std::vector<Scheduled> Scheduler::run() {
-  for (const Nest& n : std::vector<Nest>(lowered_.nests)) nest(n);
+  for (const Nest& n : std::vector<Nest>(lowered_.nests)) {
+    const size_t first = parts_.size();
+    nest(n);
+    for (size_t k = first; k < parts_.size(); ++k) std::ranges::copy(n.skip_if_same, parts_[k].same);
+  }
   return std::move(parts_);
 }
 

@@ -17,6 +17,7 @@ struct Scheduled {
   int64_t count = 1, grain = 1, chunk = 1, work_bytes = 0;
   bool by_thread = false;
   int64_t thread_bytes = 0;
+  int same[2] = {-1, -1};  ///< arrays, as in Nest::skip_if_same
 };
 
 /// Adds arrays (partial results) to `lowered`.

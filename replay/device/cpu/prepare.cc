@@ -163,9 +163,13 @@ KernelLaunch Preparation::resolve(const KernelCall& call) const {
   const auto index = static_cast<size_t>(call.kernel);
   KernelLaunch launch;
   const auto& parts = plan_.kernels[index].parts;
-  for (size_t i = 0; i < parts.size(); ++i)
-    launch.parts.push_back({reinterpret_cast<Entry>(codes_[index].entries[i]), split(parts[i], plan_.target.threads, threads_)});
   for (const BufferId buffer : call.args) launch.args.push_back(address(buffer));
+  const auto arg = [&](int position) { return launch.args[static_cast<size_t>(position)]; };
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto& same = parts[i].same;
+    if (same[0] >= 0 && arg(same[0]) == arg(same[1])) continue;
+    launch.parts.push_back({reinterpret_cast<Entry>(codes_[index].entries[i]), split(parts[i], plan_.target.threads, threads_)});
+  }
   launch.scratch = {ready_.thread_scratch.data(), scratch_stride_};
   return launch;
 }
