@@ -4,7 +4,7 @@
   peer_programs.py BENCH_STEP ORACLE_FOLDER FOLDER [NAME…] [--stage before] [--rounds 5] [--json FILE]
 
 FOLDER has NAME.STAGE.hlo.txt and NAME.recipe.json; without names, the programs that its programs.tsv calls `bench`. XLA's side is that of
-peer_xla.py. Each round runs one pass of ours, then one of XLA's. A row: medians and least times of both, their ratio by medians and by least
+peer_xla.py; it gets the text before its optimisation, whatever stage is ours: the other is what it made of it, and runs. Each round runs one pass of ours, then one of XLA's. A row: medians and least times of both, their ratio by medians and by least
 times, the time from text to a compiled program of both, and its ratio. The last row: geometric means, and the worst.
 """
 import argparse
@@ -29,8 +29,9 @@ def geomean(values):
 def measured(options, name):
     module = os.path.join(options.folder, f'{name}.{options.stage}.hlo.txt')
     recipe = os.path.join(options.folder, f'{name}.recipe.json')
+    given = os.path.join(options.folder, f'{name}.before.hlo.txt')
     ours = peer_xla.Peer([options.bench_step, module, recipe])
-    xla = peer_xla.Peer([sys.executable, os.path.abspath(peer_xla.__file__), '--worker', options.oracle_folder, module, recipe])
+    xla = peer_xla.Peer([sys.executable, os.path.abspath(peer_xla.__file__), '--worker', options.oracle_folder, given, recipe])
     for peer in (ours, xla):
         peer.passes(1)
     rounds = [(ours.passes(1), xla.passes(1)) for _ in range(options.rounds)]
@@ -40,7 +41,7 @@ def measured(options, name):
     mine, theirs = zip(*rounds)
     compile_ours = sum(stages[0][key] for key in ('parse_s', 'plan_s', 'prepare_s'))
     return {
-        'name': name, 'ours_ms': statistics.median(mine) * 1e3, 'xla_ms': statistics.median(theirs) * 1e3, 'ours_min_ms': min(mine) * 1e3,
+        'name': name, 'stage': options.stage, 'ours_ms': statistics.median(mine) * 1e3, 'xla_ms': statistics.median(theirs) * 1e3, 'ours_min_ms': min(mine) * 1e3,
         'xla_min_ms': min(theirs) * 1e3, 'ratio': statistics.median(mine) / statistics.median(theirs), 'min_ratio': min(mine) / min(theirs),
         'compile_ours_ms': compile_ours * 1e3, 'compile_xla_ms': stages[1]['compile_s'] * 1e3,
         'compile_ratio': compile_ours / stages[1]['compile_s'], 'rounds': rounds}
