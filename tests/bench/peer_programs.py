@@ -2,6 +2,7 @@
 """Compares whole programs with XLA on the CPU: same text, same inputs, same threads, rounds alternating between the two.
 
   peer_programs.py BENCH_STEP ORACLE_FOLDER FOLDER [NAME…] [--stage before] [--rounds 5] [--json FILE]
+  peer_programs.py --table RESULTS…      the table of what --json has written, a program and stage a row; later files count
 
 FOLDER has NAME.STAGE.hlo.txt and NAME.recipe.json; without names, the programs that its programs.tsv calls `bench`. XLA's side is that of
 peer_xla.py; it gets the text before its optimisation, whatever stage is ours: the other is what it made of it, and runs. Each round runs one pass of ours, then one of XLA's. A row: medians and least times of both, their ratio by medians and by least
@@ -47,10 +48,34 @@ def measured(options, name):
         'compile_ratio': compile_ours / stages[1]['compile_s'], 'rounds': rounds}
 
 
+def print_table(rows):
+    """Medians beside each other, by stage."""
+    print('| program | our text | ours, ms | XLA, ms | ratio | compile: ours, ms | XLA, ms | ratio |\n' + '|---' * 8 + '|')
+    for row in rows:
+        cells = (row['ours_ms'], row['xla_ms'], row['ratio'], row['compile_ours_ms'], row['compile_xla_ms'], row['compile_ratio'])
+        print(f"| {row['name']} | {row['stage']} | " + ' | '.join(f'{cell:.3g}' for cell in cells) + ' |')
+    for stage in ('before', 'after'):
+        ours = [row for row in rows if row['stage'] == stage]
+        for title, of in (('geometric mean', geomean), ('worst', max)):
+            if ours:
+                print(f"| **{title}** of {len(ours)} | {stage} | | | {of([r['ratio'] for r in ours]):.3g} | | | "
+                      f"{of([r['compile_ratio'] for r in ours]):.3g} |")
+
+
+def table(files):
+    rows = {}
+    for name in files:
+        with open(name) as file:
+            rows.update({(row.setdefault('stage', 'before'), row['name']): row for row in json.load(file)})
+    print_table([rows[key] for key in sorted(rows, reverse=False)])
+
+
 COLUMNS = ('ours_ms', 'xla_ms', 'ratio', 'ours_min_ms', 'xla_min_ms', 'min_ratio', 'compile_ours_ms', 'compile_xla_ms', 'compile_ratio')
 
 
 def main():
+    if sys.argv[1:2] == ['--table']:
+        return table(sys.argv[2:])
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ('bench_step', 'oracle_folder', 'folder'):
         p.add_argument(name)
