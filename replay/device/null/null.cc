@@ -36,7 +36,8 @@ class NullDevice : public Device {
   std::vector<model::KernelRecord> kernels() const override {
     std::vector<model::KernelRecord> records;
     records.reserve(plan_->kernels.size());
-    for (const kernel::Kernel& k : plan_->kernels) records.push_back({k.key, k.name, std::string(text(k.language)), "not compiled", k.code, 0, 0});
+    for (const kernel::Kernel& k : plan_->kernels)
+      records.push_back({k.key, k.name, std::string(text(k.language)), "not compiled", k.code, 0, 0});
     return records;
   }
   std::vector<int32_t> kernels_of(StepId step) const override {
