@@ -45,8 +45,9 @@ void become_result(Editor& edit, Id id, const std::vector<Id>& results, Id produ
 json flat_config(Editor& edit, Id id, std::string_view nested_key) {
   json parsed = json::parse(ir::attr_string(edit.module(), edit.instr(id), "backend_config"), nullptr, false);
   if (parsed.is_object() && parsed.contains(nested_key)) parsed = json(parsed[std::string(nested_key)]);
+  if (!parsed.is_object()) parsed = json::object();
   json out = json::object();
-  for (const auto& [key, value] : parsed.is_object() ? parsed.items() : json::object().items()) {
+  for (const auto& [key, value] : parsed.items()) {
     std::string name;
     for (const char c : key) {
       if (c != '_') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
