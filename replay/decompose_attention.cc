@@ -70,8 +70,8 @@ ir::CompId reducer(ir::Module& module, const std::string& name, Op op) {
 }
 
 Id reduced(Body& body, Op op, double start, Id x) {
-  ir::Shape rows = ir::array_shape(ir::Type::f32, body.shape().dims);
-  rows = ir::array_shape(ir::Type::f32, {rows.dims.begin(), rows.dims.end() - 1});
+  const std::vector<int64_t>& dims = body.shape().dims;
+  const ir::Shape rows = ir::array_shape(ir::Type::f32, {dims.begin(), dims.end() - 1});
   const ir::CompId comp = reducer(body.module(), op == Op::add ? "attention.add" : "attention.max", op);
   const Id init = body.edit().add(Op::constant, ir::array_shape(ir::Type::f32, {}), {});
   body.edit().instr(init).literal = body.module().add(ir::scalar_literal(ir::Type::f32, start));

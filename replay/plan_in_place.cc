@@ -60,6 +60,11 @@ class Sharing {
   void update(Step& step, StepId begin);
   void share_state(const Frame& frame);
   bool may_take(const Frame& frame, size_t i);
+  /// Nothing of `id` is needed before `begin` or after the step.
+  bool lives_within(BufferId id, StepId begin, const Step& step) {
+    const auto& used = times(id);
+    return std::ranges::max(used) <= Time{2} * step.id && std::ranges::min(used) >= Time{2} * begin;
+  }
   bool updates_in_place(Step& step, BufferId from, BufferId to);
   bool moves(const Step& step, BufferId from, BufferId to);
   void take(BufferId from, BufferId to);
@@ -160,9 +165,7 @@ void Sharing::update(Step& step, StepId begin) {
     if (updates[k] < 0) continue;
     const BufferId from = step.in[static_cast<size_t>(updates[k])], to = step.out[k];
     if (!is_free(from) || root(from) == root(to) || buffer(to).alias_of >= 0 || !updates_in_place(step, from, to)) continue;
-    const auto& used = times(from);
-    if (std::ranges::max(used) > Time{2} * step.id || std::ranges::min(used) < Time{2} * begin) continue;
-    if (buffer(root(from)).bytes != buffer(to).bytes) continue;
+    if (!lives_within(from, begin, step) || buffer(root(from)).bytes != buffer(to).bytes) continue;
     take(from, to);
     step.in_place.push_back({from, to});
   }
@@ -203,10 +206,8 @@ void Sharing::start_in_state(const Frame& frame) {
       const auto* second = std::get_if<Copy>(&other);
       return second != nullptr && root(second->from) == root(copy->from);
     };
-    const auto& used = times(copy->from);
     if (std::ranges::count_if(step.launches, reads) != 1 || buffer(root(copy->from)).bytes != buffer(copy->to).bytes) continue;
-    if (std::ranges::max(used) > Time{2} * step.id || std::ranges::min(used) < Time{2} * begin) continue;
-    take(copy->from, copy->to);
+    if (lives_within(copy->from, begin, step)) take(copy->from, copy->to);
   }
   drop_copies(step);
 }

@@ -18,9 +18,7 @@ using sizes::Pass;
 
 bool makes_sizes(const ir::Module& module, const ir::Instr& instr) {
   if (instr.op == ir::Op::set_dimension_size || instr.op == ir::Op::dynamic_reshape) return true;
-  if (instr.op != ir::Op::custom_call) return false;
-  const std::string target = ir::attr_string(module, instr, "custom_call_target");
-  return target == "SliceToDynamic" || target == "PadToStatic";
+  return instr.op == ir::Op::custom_call && sizes::rule_of(module, instr) != nullptr;
 }
 
 bool has_sizes(const ir::Module& module, const ir::Computation& comp) {

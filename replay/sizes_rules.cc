@@ -80,11 +80,6 @@ Status pad_to_static(Pass& pass, Id id) {
   return {};
 }
 
-Status custom_call(Pass& pass, Id id) {
-  return ir::attr_string(pass.edit.module(), pass.edit.instr(id), "custom_call_target") == "PadToStatic" ? pad_to_static(pass, id)
-                                                                                                         : slice_to_dynamic(pass, id);
-}
-
 Status tuple(Pass& pass, Id id) {
   int first = 0;
   for (const Id operand : std::vector<Id>(pass.edit.instr(id).operands)) {
@@ -446,7 +441,7 @@ Rule rule_of(const ir::Module& module, const ir::Instr& instr) {
   if (ir::is_elementwise(instr.op)) return elementwise;
   if (instr.op == Op::custom_call) {
     const std::string target = ir::attr_string(module, instr, "custom_call_target");
-    return target == "SliceToDynamic" || target == "PadToStatic" ? custom_call : nullptr;
+    return target == "SliceToDynamic" ? slice_to_dynamic : target == "PadToStatic" ? pad_to_static : nullptr;
   }
   const auto row = std::ranges::find(kRows, instr.op, &Row::op);
   return row == std::end(kRows) ? nullptr : row->rule;

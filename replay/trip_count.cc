@@ -201,10 +201,6 @@ bool always_true(const ir::Module& module, ir::CompId condition) {
   return false;
 }
 
-}  // namespace
-
-namespace {
-
 /// The operand that an addition or a subtraction of 0 passes on.
 ir::InstrId unchanged_operand(const ir::Module& module, ir::CompId comp, const ir::Instr& instr) {
   if (passes_on(instr.op) && instr.operands.size() == 1) return instr.operands[0];

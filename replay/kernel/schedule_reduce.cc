@@ -144,9 +144,7 @@ void Scheduler::blocked_rows(const Nest& nest, Loop blocked, int64_t size) {
   rows(combining(nest, parts, block));
 }
 
-Scheduler::Sweep Scheduler::plan_sweep(const Nest& nest, const Loop& rows, int64_t inside, size_t nodes) const {
-  int64_t outer = 1;
-  for (const TermId v : nest.outer) outer *= extent_of(graph_.terms, v);
+Scheduler::Sweep Scheduler::plan_sweep(const Loop& rows, int64_t inside, size_t nodes) const {
   const int64_t wanted = int64_t{8} * target_.threads;
   const int64_t fewest = std::max<int64_t>(1, kFewestRows / inside), most = std::max<int64_t>(1, kMostRows / inside);
   Sweep sweep;
@@ -209,7 +207,7 @@ void Scheduler::swept_columns(const Nest& nest, TermId across) {
   sort_by_stride(inner_print, graph_, reduced);
   const Loop rows = reduced[0];
   reduced.erase(reduced.begin());
-  Sweep sweep = plan_sweep(nest, rows, product(reduced), print.nodes.size());
+  Sweep sweep = plan_sweep(rows, product(reduced), print.nodes.size());
   const auto parts = partials(nest, sweep.blocks, across);
   print.indices.push_back(parts[0].at);
   std::vector<Loop> outer = merged(graph_.terms, nest.outer, print.indices, gone);

@@ -53,7 +53,7 @@ class Scheduler {
     int64_t rows = 1, blocks = 1;
     int at_once = 1, vectors = 1;
   };
-  Sweep plan_sweep(const Nest& nest, const Loop& rows, int64_t inside, size_t nodes) const;
+  Sweep plan_sweep(const Loop& rows, int64_t inside, size_t nodes) const;
   enum class Sweeping : uint8_t { start, add };
   void store_partials(Writer& writer, const Stage& stage, const std::vector<Partial>& parts, const Index& shift, Sweeping what);
 

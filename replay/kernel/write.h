@@ -22,7 +22,7 @@ struct Span {
 class Writer {
  public:
   Writer(List& list, const Lowered& lowered, const Target& target)
-      : list(list), emit(list, lowered), lowered_(lowered), graph_(lowered.graph), target_(target) {}
+      : list(list), emit(list, lowered), graph_(lowered.graph), target_(target) {}
 
   List& list;
   Emitter emit;
@@ -64,7 +64,6 @@ class Writer {
   std::vector<ValueId> gathered(const Reduction& reduction, const std::vector<Cells>& cells);
   std::vector<Cells> cells_of(const Reduction& reduction, int lanes, int vectors, bool scalar);
 
-  const Lowered& lowered_;
   const Graph& graph_;
   const Target& target_;
 };

@@ -25,16 +25,14 @@ model::Rows report_list() {
   return rows;
 }
 
-std::string report_names() {
+std::vector<std::string_view> report_names() {
   std::vector<std::string_view> names;
   for (const report::Report& r : report::reports()) names.push_back(r.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
 }
 
 base::Error no_report(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const report::Report& r : report::reports()) names.push_back(r.name);
-  const std::string_view near = base::nearest(name, names);
+  const std::string_view near = base::nearest(name, report_names());
   const std::string hint = near.empty() ? "profile report lists them" : fmt::format("did you mean '{}'?", near);
   return {fmt::format("no report '{}'; {}", base::escaped(name), hint), base::Exit::wrong_use};
 }
@@ -59,7 +57,7 @@ Action define_report(CLI::App& app) {
     OutputOptions output;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("NAME", options->name, fmt::format("{}; without it they are listed with what they show", report_names()));
+  app.add_option("NAME", options->name, fmt::format("{}; without it they are listed with what they show", fmt::join(report_names(), ", ")));
   app.add_option("DB", options->database, "database")->capture_default_str();
   app.add_option("--run", options->run, "id of the run; the newest if not given")->check(whole_number(1, INT64_MAX));
   options->output.define(app);

@@ -199,7 +199,6 @@ base::Result<std::vector<SliceDim>> attr_slice(const Module& module, const Instr
   std::vector<SliceDim> dims;
   if (!scan.take('{')) return broken("slice", text, "{[0:4], [1:8:2]}");
   while (!scan.take('}')) {
-    SliceDim dim;
     const bool opened = scan.take('[');
     const auto start = scan.integer();
     const bool colon = scan.take(':');

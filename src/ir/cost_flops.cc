@@ -48,7 +48,8 @@ double valid_positions(double input, double output, const WindowDim& w) {
       valid += last_o - first_o + 1;
       continue;
     }
-    const double period = static_cast<double>(w.base_dilation / std::gcd(w.base_dilation, w.stride));
+    const int64_t places = w.base_dilation / std::gcd(w.base_dilation, w.stride);
+    const auto period = static_cast<double>(places);
     for (double o = first_o; o <= last_o && o < first_o + period; ++o) {
       if (std::fmod(o * stride + shift, static_cast<double>(w.base_dilation)) != 0) continue;
       valid += std::floor((last_o - o) / period) + 1;
