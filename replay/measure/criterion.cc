@@ -1,6 +1,8 @@
 // Two stop rules: a fixed count, and "the median is known well enough, or the budget is spent".
 #include "replay/measure/criterion.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "src/stats/stats.h"
@@ -16,6 +18,7 @@ class Exactly : public Criterion {
     wall_s_ += wall_s;
   }
   bool done() const override { return count_ >= passes_; }
+  std::string reason() const override { return "as many as asked for"; }
   double left_s() const override { return count_ == 0 ? 0 : wall_s_ / count_ * std::max(0, passes_ - count_); }
 
  private:
@@ -41,6 +44,10 @@ class UntilStable : public Criterion {
     if (count < options_.fewest) return false;
     if (wall_s_ + pass_s > options_.budget_s) return true;
     return count >= options_.enough && stable_;
+  }
+  std::string reason() const override {
+    if (stable_) return fmt::format("enough to know it to {:g} %", 100 * options_.noise);
+    return fmt::format("the budget of {:g} s is spent", options_.budget_s);
   }
   double left_s() const override { return done() ? 0 : std::max(0.0, options_.budget_s - wall_s_); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace measure {
@@ -12,6 +13,8 @@ class Criterion {
   /// One pass took this long: the time that the steps of a pass need, and the wall time that it cost to measure them.
   virtual void add(double steps_s, double wall_s) = 0;
   virtual bool done() const = 0;
+  /// Once done: why no more passes are needed, in words.
+  virtual std::string reason() const = 0;
   /// Estimate of the wall time that is left, for progress; 0 when done.
   virtual double left_s() const = 0;
 };

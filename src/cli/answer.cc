@@ -43,8 +43,9 @@ base::Result<std::string> machine_line(const model::Reader& reader, int64_t run)
 
 std::string total_line(const RunResult& result) {
   if (result.passes == 0) return "Total: no pass was completed\n";
-  return fmt::format("Total: {} a pass ({})\n", base::human_seconds(result.pass_seconds),
-                     result.passes == 1 ? "1 pass" : fmt::format("median of {} passes", result.passes));
+  return fmt::format("Total: {} a pass ({}{}{})\n", base::human_seconds(result.pass_seconds),
+                     result.passes == 1 ? "1 pass" : fmt::format("median of {} passes", result.passes), result.ended.empty() ? "" : ": ",
+                     result.ended);
 }
 
 /// "Verified: 24 of 24 steps agree with the reference; worst error 6.5 % of what is tolerated, in fusion.7"; nothing without --verify.
@@ -71,12 +72,13 @@ base::Status print_json(const model::Reader& reader, const std::string& account,
   std::vector<report::Section> sections;
   rows.reserve(std::size(kParts) + 1);
   model::Rows run;
-  run.columns = {"run", "import", "passes", "pass_seconds", "failure"};
+  run.columns = {"run", "import", "passes", "pass_seconds", "ended", "failure"};
   using Kind = model::Cell::Kind;
   run.rows = {{{Kind::integer, result.run, 0, ""},
                {Kind::text, 0, 0, account},
                {Kind::integer, result.passes, 0, ""},
                {Kind::real, 0, result.pass_seconds, ""},
+               {Kind::text, 0, 0, result.ended},
                {Kind::text, 0, 0, result.failure}}};
   rows.push_back(std::move(run));
   sections.push_back({"run", &rows.back()});

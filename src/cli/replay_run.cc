@@ -252,6 +252,7 @@ class Session {
     RETURN_IF_ERROR(store_.finish(result_.run, outcome.status, step_stats(outcome)));
     result_.status = outcome.status;
     result_.passes = outcome.passes;
+    if (criterion->done()) result_.ended = criterion->reason();
     if (!outcome.pass_seconds.empty()) result_.pass_seconds = stats::median(outcome.pass_seconds);
     if (outcome.failed_step >= 0) result_.failure = outcome.verdicts[static_cast<size_t>(outcome.failed_step)].place;
     return {};

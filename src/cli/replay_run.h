@@ -24,6 +24,7 @@ struct RunResult {
   model::RunStatus status = model::RunStatus::complete;
   int passes = 0;
   double pass_seconds = 0;   ///< median wall time of a pass, repeats of short steps taken out
+  std::string ended;         ///< why there were no more passes; "" where something broke them off
   double skipped_share = 0;  ///< of the steps
   std::string failure;       ///< verification: the step and the numbers; "" if none
 };

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <charconv>
+#include <limits>
 #include <optional>
 
 #include "src/base/text.h"
@@ -28,7 +29,8 @@ CLI::Validator between(T low, T high, const char* what) {
     const std::optional<T> value = parse<T>(text);
     return value && *value >= low && *value <= high ? "" : fmt::format("expected {}, got '{}'", range, base::escaped(text));
   };
-  return {check, fmt::format("[{}..{}]", low, high), "number"};
+  const bool any = high == std::numeric_limits<T>::max();
+  return {check, any ? "" : fmt::format("[{}..{}]", low, high), "number"};
 }
 
 }  // namespace

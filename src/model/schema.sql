@@ -382,7 +382,7 @@ SELECT
   t.median_ns AS median_ns,          -- median
   t.q3_ns AS q3_ns,                  -- upper quartile
   t.mad_ns AS mad_ns,                -- median absolute deviation
-  100.0 * t.mad_ns / nullif(t.median_ns, 0) AS spread_percent,  -- it as a share of the median
+  CASE WHEN t.n > 1 THEN 100.0 * t.mad_ns / nullif(t.median_ns, 0) END AS spread_percent,  -- it as a share of the median; of one sample: unknown
   t.ci_low_ns AS ci_low_ns,          -- 95 % interval of the median
   t.ci_high_ns AS ci_high_ns,        -- its upper end
   t.median_ns * t.calls AS pass_ns,  -- median time in a pass

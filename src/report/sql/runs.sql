@@ -12,7 +12,7 @@ SELECT
   t.pass_ns AS pass_ns,
   r.plan_ns AS plan_ns,
   r.compile_ns AS compile_ns,
-  r.peak_bytes AS peak_bytes,
+  r.peak_bytes AS held_bytes,
   d.model AS machine,
   s.path AS source
 FROM run r

@@ -196,6 +196,7 @@ TEST(Criterion, StopsAtTheBudgetButNotBeforeThreePasses) {
     criterion->add(0.1 * (pass + 1), 0.9);
   }
   EXPECT_TRUE(criterion->done());
+  EXPECT_EQ(criterion->reason(), "the budget of 1 s is spent");
 }
 
 TEST(Criterion, OnePassIsEnoughWhereItExceedsTheBudget) {
@@ -212,6 +213,7 @@ TEST(Criterion, StopsWhenTheMedianIsKnown) {
   for (; !criterion->done() && passes < 1000; ++passes) criterion->add(1.0, 0.001);
   EXPECT_GE(passes, 10);
   EXPECT_LT(passes, 30);
+  EXPECT_EQ(criterion->reason(), "enough to know it to 0.5 %");
 }
 
 }  // namespace
