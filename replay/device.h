@@ -27,7 +27,7 @@ class Device {
   virtual model::DeviceRecord describe() const = 0;
   virtual kernel::Target target() const = 0;
   /// Compiles kernels, allocates buffers. The plan outlives the device's use of it. Fails before it allocates if memory does not suffice:
-  /// "needs 6.9 GB, 3.1 GB free; try --computation".
+  /// "needs 6.9 GB, 3.1 GB free; try --isolated (each step alone), --computation NAME or --instruction NAME".
   virtual base::Status prepare(const Plan& plan) = 0;
   /// What was compiled or asked of libraries: one record per Plan::kernels entry, then one per distinct product. `kernels_of` maps steps to
   /// them.

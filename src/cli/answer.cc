@@ -42,6 +42,9 @@ base::Result<std::string> machine_line(const model::Reader& reader, int64_t run)
 }
 
 std::string total_line(const RunResult& result) {
+  if (result.distinct > 0)
+    return fmt::format("Total: {} a pass (sum of all steps; measured alone: {} distinct)\n", base::human_seconds(result.pass_seconds),
+                       result.distinct);
   if (result.passes == 0) return "Total: no pass was completed\n";
   return fmt::format("Total: {} a pass ({}{}{})\n", base::human_seconds(result.pass_seconds),
                      result.passes == 1 ? "1 pass" : fmt::format("median of {} passes", result.passes), result.ended.empty() ? "" : ": ",
@@ -62,7 +65,8 @@ base::Result<std::string> verified_line(const model::Reader& reader, int64_t run
 std::string status_line(const RunResult& result, const std::string& database) {
   const std::string where = fmt::format("run {} in {}", result.run, base::escaped(database));
   if (result.status == model::RunStatus::interrupted)
-    return fmt::format("Interrupted: {} complete passes were kept as {}\n", result.passes, where);
+    return result.distinct > 0 ? fmt::format("Interrupted: {} distinct steps were kept as {}\n", result.distinct, where)
+                               : fmt::format("Interrupted: {} complete passes were kept as {}\n", result.passes, where);
   if (result.status == model::RunStatus::failed) return fmt::format("Verification failed: kept as {}\n", where);
   return fmt::format("Kept as {}\n", where);
 }
@@ -107,7 +111,7 @@ base::Status print_answer(const std::string& database, const std::string& accoun
     RETURN_IF_ERROR(print_out(account + "\n" + machine));
   }
   for (const Part& part : kParts) {
-    if (titled && result.passes == 0 && part.report == "top") continue;
+    if (titled && result.passes == 0 && result.distinct == 0 && part.report == "top") continue;
     ASSIGN_OR_RETURN(model::Rows rows, report::run(reader, *report::find(part.report), result.run));
     const size_t all = rows.rows.size();
     if (titled && all > part.rows) rows.rows.resize(part.rows);

@@ -32,6 +32,8 @@ void ReplayOptions::define(CLI::App& app) {
   app.add_flag("--verify", verify, "compare every step's results with the reference; exit 1 names the step that differs");
   app.add_option("--computation", computation, "replay this computation alone, its parameters as inputs")->check(not_empty("a name"));
   app.add_option("--instruction", instruction, "replay this instruction alone, its operands as inputs")->check(not_empty("a name"));
+  app.add_flag("--isolated", isolated,
+               "measure every distinct step alone, on generated operands: for programs that need more memory than there is");
   app.add_option("--module", module, "of several modules, this one")->check(not_empty("a name"));
   app.add_option("--steps", steps, "time only the steps whose name matches this regular expression")
       ->check(not_empty("a regular expression"));
@@ -84,6 +86,8 @@ base::Status ReplayOptions::check() const {
   const auto wrong = [](std::string what) { return base::Error{std::move(what), base::Exit::wrong_use}; };
   if (chain > 0 && repeats > 0) return wrong("--chain and --repeats both say how many passes; give one");
   if (!computation.empty() && !instruction.empty()) return wrong("--computation and --instruction both say what to replay; give one");
+  if (isolated && (chain > 0 || !dump_folder.empty() || !recipe.empty() || !inputs.empty()))
+    return wrong("--isolated: no values flow between steps; leave out --chain, --dump-outputs, --inputs and --input");
   if (device_name() == "null" && verify) return wrong("--verify: the device null computes no values; choose another --device");
   if (device_name() == "null" && !dump_folder.empty())
     return wrong("--dump-outputs: the device null computes no values; choose another --device");
@@ -113,6 +117,7 @@ std::vector<model::Setting> ReplayOptions::settings() const {
           {"budget_s", fmt::format("{:g}", budget_s)},
           {"chain", std::to_string(chain)},
           {"verify", text(verify)},
+          {"isolated", text(isolated)},
           {"computation", computation},
           {"instruction", instruction},
           {"steps", steps},

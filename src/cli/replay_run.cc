@@ -16,6 +16,7 @@
 #include "replay/measure/criterion.h"
 #include "src/base/text.h"
 #include "src/cli/output.h"
+#include "src/cli/replay_isolated.h"
 #include "src/cli/step_records.h"
 #include "src/ir/builder.h"
 #include "src/stats/stats.h"
@@ -97,15 +98,6 @@ base::Result<ir::Module> selected(const ir::Module& module, const ReplayOptions&
   return module;
 }
 
-base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOptions& options, const replay::Device& device) {
-  replay::PlanOptions plan;
-  plan.rounding = options.rounding_mode();
-  plan.target = device.target();
-  plan.device_class = options.device_name();
-  plan.reference_only = device.evaluates();
-  return replay::make_plan(module, plan);
-}
-
 constexpr size_t kMatched = 1000;  ///< bytes of a name that --steps sees: std::regex recurses once per byte
 
 base::Result<std::vector<bool>> timed_steps(const replay::Plan& plan, const std::string& pattern) {
@@ -120,14 +112,6 @@ base::Result<std::vector<bool>> timed_steps(const replay::Plan& plan, const std:
   if (std::find(timed.begin(), timed.end(), true) == timed.end())
     return base::Error{fmt::format("--steps {}: matches no step; see --list-steps", base::escaped(pattern)), base::Exit::wrong_use};
   return timed;
-}
-
-std::unique_ptr<measure::Criterion> criterion_for(const ReplayOptions& options) {
-  if (options.chain > 0) return measure::exactly(options.chain);
-  if (options.repeats > 0) return measure::exactly(options.repeats);
-  measure::StableOptions stable;
-  stable.budget_s = options.budget_s;
-  return measure::until_stable(stable);
 }
 
 double skipped_share(const replay::Plan& plan) {
@@ -204,6 +188,7 @@ class Session {
 
   base::Status work() {
     warn_of_skips(*plan_, line_);
+    if (options_.isolated) return isolated();
     const auto compiling = Clock::now();
     RETURN_IF_ERROR(device_->prepare(*plan_));
     record_.compile_ns = since_ns(compiling);
@@ -232,6 +217,23 @@ class Session {
     return store_.describe(result_.run, record_);
   }
 
+  /// The whole plan is described, but never prepared: its memory may be more than there is.
+  base::Status isolated() {
+    RETURN_IF_ERROR(device_->measure_ceilings(record_.device));
+    record_.options.push_back({"seed", std::to_string(options_.seed)});
+    RETURN_IF_ERROR(describe_plan());
+    ASSIGN_OR_RETURN(const Isolated found, replay_isolated(*plan_, options_, timed_, record_, result_.run, store_, line_));
+    line_.clear();
+    RETURN_IF_ERROR(store_.describe(result_.run, record_));
+    RETURN_IF_ERROR(store_.finish(result_.run, found.status, found.stats));
+    result_.status = found.status;
+    result_.distinct = found.distinct;
+    result_.pass_seconds = found.pass_seconds;
+    result_.skipped_share = found.skipped_share;
+    result_.failure = found.failure;
+    return {};
+  }
+
   base::Status measure() {
     replay::EngineOptions engine_options;
     engine_options.warm_up = options_.warm_up;
@@ -244,7 +246,7 @@ class Session {
     if (stop_requested()) return stopped();
     replay::Engine engine(*plan_, *device_, engine_options, stop_requested());
     Recorder recorder(store_, result_.run, line_);
-    const auto criterion = criterion_for(options_);
+    const auto criterion = criterion_for(options_, options_.budget_s);
     ASSIGN_OR_RETURN(const replay::Outcome outcome, engine.run(*criterion, recorder));
     line_.clear();
     add_verdicts(record_.steps, outcome);
@@ -272,6 +274,23 @@ class Session {
 };
 
 }  // namespace
+
+base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOptions& options, const replay::Device& device) {
+  replay::PlanOptions plan;
+  plan.rounding = options.rounding_mode();
+  plan.target = device.target();
+  plan.device_class = options.device_name();
+  plan.reference_only = device.evaluates();
+  return replay::make_plan(module, plan);
+}
+
+std::unique_ptr<measure::Criterion> criterion_for(const ReplayOptions& options, double budget_s) {
+  if (options.chain > 0) return measure::exactly(options.chain);
+  if (options.repeats > 0) return measure::exactly(options.repeats);
+  measure::StableOptions stable;
+  stable.budget_s = budget_s;
+  return measure::until_stable(stable);
+}
 
 base::Result<RunResult> replay_module(const Subject& subject, const ReplayOptions& options, model::Store& store, ProgressLine& progress) {
   return Session(subject, options, store, progress).run();

@@ -1,9 +1,11 @@
 // One module on one device: plan, prepare, measure, save.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "replay/engine.h"
 #include "src/cli/progress.h"
 #include "src/cli/replay_options.h"
 #include "src/ir/module.h"
@@ -24,10 +26,15 @@ struct RunResult {
   model::RunStatus status = model::RunStatus::complete;
   int passes = 0;
   double pass_seconds = 0;   ///< median wall time of a pass, repeats of short steps taken out
+  int distinct = 0;          ///< --isolated: steps that were measured, for themselves and all like them
   std::string ended;         ///< why there were no more passes; "" where something broke them off
   double skipped_share = 0;  ///< of the steps
   std::string failure;       ///< verification: the step and the numbers; "" if none
 };
+
+base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOptions& options, const replay::Device& device);
+/// When to stop: the number of passes that was asked for, or a stable median within `budget_s`.
+std::unique_ptr<measure::Criterion> criterion_for(const ReplayOptions& options, double budget_s);
 
 base::Result<RunResult> replay_module(const Subject& subject, const ReplayOptions& options, model::Store& store, ProgressLine& progress);
 /// Prints the steps of the plan: id, name, op, class, buffers.

@@ -49,6 +49,16 @@ class Copy {
     return copy;
   }
 
+  /// copy(parameter), in the new module.
+  Instr copy_of(const Instr& parameter, InstrId id) {
+    Instr copy;
+    copy.op = Op::copy;
+    copy.name = intern(fmt::format("{}.copy", to_.text(parameter.name)));
+    copy.shape = parameter.shape;
+    copy.operands = {id};
+    return copy;
+  }
+
   StringId intern(std::string_view text) { return to_.strings.intern(text); }
 
   Module finish(Computation entry) {
@@ -108,13 +118,13 @@ std::optional<Module> extract_fusion(const Module& module, CompId comp) {
   return copy.finish(std::move(entry));
 }
 
-Module extract_instruction(const Module& module, InstrRef ref) {
+Module extract_instruction(const Module& module, InstrRef ref, std::span<const InstrId> overwritten) {
   const Computation& source = module.comp(ref.comp);
   const Instr& instr = module.instr(ref.comp, ref.instr);
   Copy copy(module);
   Computation entry;
   entry.name = copy.intern(fmt::format("{}.alone", module.name_of(instr)));
-  std::vector<InstrId> distinct;  // operands in order of first use
+  std::vector<InstrId> distinct, places;  // operands in order of first use, and where they stand in the copy
   for (const InstrId operand : instr.operands) {
     if (std::ranges::find(distinct, operand) != distinct.end()) continue;
     distinct.push_back(operand);
@@ -124,12 +134,15 @@ Module extract_instruction(const Module& module, InstrRef ref) {
     } else {
       entry.parameters.push_back(static_cast<InstrId>(entry.instrs.size()));
       entry.instrs.push_back(copy.parameter(value, static_cast<int64_t>(entry.parameters.size()) - 1));
+      if (std::ranges::find(overwritten, operand) != overwritten.end())
+        entry.instrs.push_back(copy.copy_of(entry.instrs.back(), entry.parameters.back()));
     }
+    places.push_back(static_cast<InstrId>(entry.instrs.size()) - 1);
   }
   Instr root = copy.instruction(instr);
   const StringId predecessors = copy.intern("control-predecessors");
   std::erase_if(root.attrs, [&](const Attr& attr) { return attr.key == predecessors; });
-  for (InstrId& operand : root.operands) operand = static_cast<InstrId>(std::ranges::find(distinct, operand) - distinct.begin());
+  for (InstrId& operand : root.operands) operand = places[static_cast<size_t>(std::ranges::find(distinct, operand) - distinct.begin())];
   if (instr.op == Op::parameter) root.number = 0, entry.parameters = {static_cast<InstrId>(entry.instrs.size())};
   entry.root = static_cast<InstrId>(entry.instrs.size());
   entry.instrs.push_back(std::move(root));

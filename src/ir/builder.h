@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "src/ir/module.h"
 
@@ -13,6 +14,7 @@ Module extract_computation(const Module& module, CompId comp);
 std::optional<Module> extract_fusion(const Module& module, CompId comp);
 /// A module whose entry has the distinct operands of `instr` (in order) as parameters 0, 1, … and `instr` as root.
 /// Constants (not elided) among the operands stay constants.
-Module extract_instruction(const Module& module, InstrRef instr);
+/// It gets copies of the operands `overwritten`, so that it can work in place there as it does in the program.
+Module extract_instruction(const Module& module, InstrRef instr, std::span<const InstrId> overwritten = {});
 
 }  // namespace ir

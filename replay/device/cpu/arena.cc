@@ -106,7 +106,7 @@ Result<Layout> lay_out(const Plan& plan) {
 
 Status check_fits(int64_t needed_bytes, int64_t free_bytes) {
   if (needed_bytes <= free_bytes) return {};
-  return Error{fmt::format("memory: needs {}, {} free; try --computation NAME or --instruction NAME",
+  return Error{fmt::format("memory: needs {}, {} free; try --isolated (each step alone), --computation NAME or --instruction NAME",
                            base::human_bytes(static_cast<double>(needed_bytes)), base::human_bytes(static_cast<double>(free_bytes)))};
 }
 

@@ -46,7 +46,7 @@ struct Layout {
 /// plan places a buffer outside its arena, or aliases in a circle.
 base::Result<Layout> lay_out(const Plan& plan);
 
-/// "needs 6.9 GB, 3.1 GB free; try --computation NAME or --instruction NAME".
+/// "needs 6.9 GB, 3.1 GB free; try --isolated (each step alone), --computation NAME or --instruction NAME".
 base::Status check_fits(int64_t needed_bytes, int64_t free_bytes);
 
 class Arena {

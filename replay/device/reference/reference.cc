@@ -70,7 +70,7 @@ base::Status ReferenceDevice::prepare(const Plan& plan) {
   const int64_t needed = plan.arena_bytes + plan.parameter_bytes;
   const int64_t free = options_.memory_limit_bytes > 0 ? options_.memory_limit_bytes : free_bytes();
   if (needed > free) {
-    return base::Error{fmt::format("memory: needs {}, {} free; try --computation NAME or --instruction NAME",
+    return base::Error{fmt::format("memory: needs {}, {} free; try --isolated (each step alone), --computation NAME or --instruction NAME",
                                    base::human_bytes(static_cast<double>(needed)), base::human_bytes(static_cast<double>(free)))};
   }
   plan_ = &plan;

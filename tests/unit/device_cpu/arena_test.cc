@@ -107,7 +107,8 @@ TEST(Memory, RefusalSaysWhatIsNeededAndWhatToDo) {
   EXPECT_TRUE(check_fits(100, 100).ok());
   const auto refused = check_fits(6'900'000'000, 3'100'000'000);
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message, "memory: needs 6.90 GB, 3.10 GB free; try --computation NAME or --instruction NAME");
+  EXPECT_EQ(refused.error().message,
+            "memory: needs 6.90 GB, 3.10 GB free; try --isolated (each step alone), --computation NAME or --instruction NAME");
 }
 
 }  // namespace

@@ -307,7 +307,8 @@ TEST(CpuDevice, RefusesTooLargePlansBeforeItCompiles) {
   maker.kernel(scale_kernel(8, "two"));
   const auto status = d->prepare(maker.plan());
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message, "memory: needs 2.00 MB, 1.00 MB free; try --computation NAME or --instruction NAME");
+  EXPECT_EQ(status.error().message,
+            "memory: needs 2.00 MB, 1.00 MB free; try --isolated (each step alone), --computation NAME or --instruction NAME");
 }
 
 TEST(CpuDevice, RefusesWritesOfTheWrongSize) {

@@ -111,6 +111,20 @@ TEST(Extract, AnInstructionWithItsOperandsAsParameters) {
   EXPECT_EQ(square.comp(square.entry).instrs.back().operands, (std::vector<InstrId>{0, 0}));
 }
 
+TEST(Extract, AnInstructionThatOverwritesAnOperandGetsACopyOfIt) {
+  const Module m = parsed(R"(HloModule m
+    ENTRY e { x = f32[8]{0} parameter(0) y = f32[8]{0} negate(x) u = f32[2]{0} parameter(1) i = s32[] parameter(2)
+      ROOT d = f32[8]{0} dynamic-update-slice(y, u, i) })");
+  const InstrId overwritten[] = {find(m, "y").instr};
+  const Module alone = extract_instruction(m, find(m, "d"), overwritten);
+  EXPECT_TRUE(verify(alone).empty());
+  const Computation& entry = alone.comp(alone.entry);
+  EXPECT_EQ(entry.parameters, (std::vector<InstrId>{0, 2, 3}));
+  EXPECT_EQ(entry.instrs[1].op, Op::copy);
+  EXPECT_EQ(entry.instrs[1].operands, (std::vector<InstrId>{0}));
+  EXPECT_EQ(entry.instrs[static_cast<size_t>(entry.root)].operands, (std::vector<InstrId>{1, 2, 3}));
+}
+
 TEST(Extract, AComputationWithWhatItCalls) {
   const Module m = parsed(kTwins);
   const Module b = extract_computation(m, m.find_computation("%b"));

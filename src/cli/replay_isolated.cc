@@ -1,0 +1,194 @@
+// A step alone needs the memory of its own operands and results, not of a program's parameters and everything alive beside it; and a model
+// of 64 equal layers has few distinct steps. The price: what flows between steps is lost, so operands are generated, and the caches hold
+// nothing that a step before has left there.
+#include "src/cli/replay_isolated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "replay/device/devices.h"
+#include "src/base/text.h"
+#include "src/cli/step_records.h"
+#include "src/ir/builder.h"
+#include "src/stats/stats.h"
+
+namespace cli {
+namespace {
+
+/// Operands that the step overwrites in the program.
+std::vector<ir::InstrId> overwritten_operands(const ir::Module& module, const replay::Step& step) {
+  std::vector<ir::InstrId> overwritten;
+  const ir::Computation& comp = module.comp(step.instr.comp);
+  std::span<const replay::BufferId> rest = step.in;
+  for (const ir::InstrId operand : comp.instrs[static_cast<size_t>(step.instr.instr)].operands) {
+    const size_t count = ir::leaves(module.shape(comp.instrs[static_cast<size_t>(operand)])).size();
+    const auto own = rest.first(std::min(count, rest.size()));
+    const auto is_own = [&](const replay::InPlace& pair) { return std::ranges::find(own, pair.operand) != own.end(); };
+    if (std::ranges::any_of(step.in_place, is_own)) overwritten.push_back(operand);
+    rest = rest.subspan(own.size());
+  }
+  return overwritten;
+}
+
+/// Saves the samples of the step under its number in the whole plan; passes are counted on through all steps.
+class Recorder : public replay::Observer {
+ public:
+  Recorder(model::Store& store, int64_t run, ProgressLine& line, int32_t steps) : store_(store), run_(run), line_(line), steps_(steps) {}
+
+  /// The next passes are of this step, which is number `alone` in the plan that it has alone.
+  void begin(replay::StepId step, replay::StepId alone, int32_t done) {
+    step_ = step;
+    alone_ = alone;
+    done_ = done;
+    replay::Progress progress;
+    progress.stage = replay::Progress::Stage::measure;
+    progress.step = done_;
+    progress.steps = steps_;
+    line_.show(progress);
+  }
+  base::Status keep(const model::Pass& pass, std::span<const model::Sample> samples) override {
+    model::Pass renumbered = pass;
+    renumbered.pass = pass_++;
+    std::vector<model::Sample> own;
+    for (model::Sample sample : samples) {
+      if (sample.step != alone_) continue;
+      sample.step = step_;
+      sample.pass = renumbered.pass;
+      own.push_back(sample);
+    }
+    return store_.add(run_, renumbered, own);
+  }
+
+ private:
+  model::Store& store_;
+  int64_t run_;
+  ProgressLine& line_;
+  int32_t steps_;
+  replay::StepId step_ = 0, alone_ = 0;
+  int32_t pass_ = 0, done_ = 0;
+};
+
+class Runner {
+ public:
+  Runner(const replay::Plan& plan, const ReplayOptions& options, model::Run& record, int64_t run, model::Store& store, ProgressLine& line)
+      : plan_(plan), options_(options), record_(record), run_(run), store_(store), line_(line) {}
+
+  base::Result<Isolated> run(const std::vector<bool>& timed) {
+    const std::vector<std::vector<replay::StepId>> groups = distinct_steps(timed);
+    Recorder recorder(store_, run_, line_, static_cast<int32_t>(groups.size()));
+    for (size_t g = 0; g < groups.size() && !stop_requested() && result_.failure.empty(); ++g) {
+      const base::Status measured =
+          measure(groups[g], recorder, static_cast<int32_t>(g), options_.budget_s / static_cast<double>(groups.size()));
+      if (!measured.ok()) refuse(groups[g], measured.error().message);
+    }
+    for (model::StepRecord& record : record_.steps) {
+      if (step(record.step).moves_state) record.why = "carries a loop's state, which is nothing alone: not measured";
+    }
+    if (!result_.failure.empty())
+      result_.status = model::RunStatus::failed;
+    else if (stop_requested())
+      result_.status = model::RunStatus::interrupted;
+    const auto skips =
+        std::count_if(record_.steps.begin(), record_.steps.end(), [](const model::StepRecord& s) { return s.cls == "skip"; });
+    result_.skipped_share = record_.steps.empty() ? 0 : static_cast<double>(skips) / static_cast<double>(record_.steps.size());
+    return result_;
+  }
+
+ private:
+  const replay::Step& step(replay::StepId id) const { return *plan_.steps[static_cast<size_t>(id)]; }
+
+  /// Steps by identity, in plan order of their first. Copies of a loop's state are nothing alone.
+  std::vector<std::vector<replay::StepId>> distinct_steps(const std::vector<bool>& timed) const {
+    std::vector<std::vector<replay::StepId>> groups;
+    std::map<std::string_view, size_t> known;
+    for (const replay::Step* s : plan_.steps) {
+      const bool wanted = timed.empty() || timed[static_cast<size_t>(s->id)];
+      if (!wanted || s->moves_state || s->cls == replay::Class::skip) continue;
+      const auto [group, fresh] = known.try_emplace(s->key, groups.size());
+      if (fresh) groups.emplace_back();
+      groups[group->second].push_back(s->id);
+    }
+    return groups;
+  }
+
+  base::Status measure(const std::vector<replay::StepId>& group, Recorder& recorder, int32_t done, double budget_s) {
+    const replay::Step& first = step(group.front());
+    const ir::Module module = ir::extract_instruction(*plan_.module, first.instr, overwritten_operands(*plan_.module, first));
+    replay::DeviceOptions device_options;
+    device_options.threads = options_.threads;
+    ASSIGN_OR_RETURN(const auto device, replay::open_device(options_.device_name(), device_options));
+    ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module, options_, *device));
+    const auto own = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const replay::Step* s) { return s->name == first.name; });
+    if (own == plan.steps.end()) return base::Error{"has no step of its own"};
+    RETURN_IF_ERROR(device->prepare(plan));
+    replay::InputOptions inputs;
+    inputs.recipes.seed = options_.seed;
+    RETURN_IF_ERROR(replay::load_inputs(plan, *device, inputs, &stop_requested()));
+    recorder.begin(first.id, (*own)->id, done);
+    replay::EngineOptions engine_options;
+    engine_options.warm_up = options_.warm_up;
+    engine_options.verify = options_.verify;
+    engine_options.seed = options_.seed;
+    replay::Engine engine(plan, *device, engine_options, stop_requested());
+    const auto criterion = criterion_for(options_, budget_s);
+    ASSIGN_OR_RETURN(const replay::Outcome outcome, engine.run(*criterion, recorder));
+    keep(group, (*own)->id, outcome, *device);
+    return {};
+  }
+
+  /// What one step told holds for all that are like it.
+  void keep(const std::vector<replay::StepId>& group, replay::StepId alone, const replay::Outcome& outcome, const replay::Device& device) {
+    const std::vector<model::StepStat> stats = step_stats(outcome);
+    const auto own = std::find_if(stats.begin(), stats.end(), [&](const model::StepStat& s) { return s.step == alone; });
+    const auto first_kernel = static_cast<int32_t>(record_.kernels.size());
+    for (model::KernelRecord& kernel : device.kernels()) record_.kernels.push_back(std::move(kernel));
+    for (const replay::StepId id : group) {
+      model::StepRecord& record = record_.steps[static_cast<size_t>(id)];
+      record.precision = device.precision_of(alone);
+      for (const int32_t kernel : device.kernels_of(alone)) record.kernels.push_back(first_kernel + kernel);
+      if (!outcome.verdicts.empty()) {
+        record.worst_error = outcome.verdicts[static_cast<size_t>(alone)].worst;
+        record.verified_elements = outcome.verdicts[static_cast<size_t>(alone)].elements;
+      }
+      if (own == stats.end()) continue;
+      model::StepStat stat = *own;
+      stat.step = id;
+      stat.calls = step(id).trips;
+      result_.pass_seconds += stat.median_ns * stat.calls * 1e-9;
+      result_.stats.push_back(std::move(stat));
+    }
+    if (own != stats.end()) ++result_.distinct;
+    if (outcome.failed_step >= 0) result_.failure = outcome.verdicts[static_cast<size_t>(outcome.failed_step)].place;
+  }
+
+  /// `error`: "what; what to do", of which the second is for a whole program.
+  void refuse(const std::vector<replay::StepId>& group, const std::string& error) {
+    const std::string why = error.substr(0, error.find(';'));
+    line_.say(fmt::format("skipped {}{}: {}", base::escaped(step(group.front()).name),
+                          group.size() > 1 ? fmt::format(" and {} like it", group.size() - 1) : "", why));
+    for (const replay::StepId id : group) {
+      record_.steps[static_cast<size_t>(id)].cls = "skip";
+      record_.steps[static_cast<size_t>(id)].why = why;
+    }
+  }
+
+  const replay::Plan& plan_;
+  const ReplayOptions& options_;
+  model::Run& record_;
+  int64_t run_;
+  model::Store& store_;
+  ProgressLine& line_;
+  Isolated result_;
+};
+
+}  // namespace
+
+base::Result<Isolated> replay_isolated(const replay::Plan& plan, const ReplayOptions& options, const std::vector<bool>& timed,
+                                       model::Run& record, int64_t run, model::Store& store, ProgressLine& line) {
+  return Runner(plan, options, record, run, store, line).run(timed);
+}
+
+}  // namespace cli
