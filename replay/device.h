@@ -21,6 +21,12 @@ struct DeviceOptions {
   int lanes = 0;                   ///< cpu: f32 elements of a vector register, 8 or 16; 0: what the processor has
 };
 
+/// How long prepare() took, in ns.
+struct PrepareTimes {
+  int64_t compile_ns = 0;  ///< kernels and library primitives
+  int64_t memory_ns = 0;   ///< buffers: mapped and touched
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -29,6 +35,8 @@ class Device {
   /// Compiles kernels, allocates buffers. The plan outlives the device's use of it. Fails before it allocates if memory does not suffice:
   /// "needs 6.9 GB, 3.1 GB free; try --isolated (each step alone), --computation NAME or --instruction NAME".
   virtual base::Status prepare(const Plan& plan) = 0;
+  /// Of the last prepare(); zeros where a device does not say.
+  virtual PrepareTimes prepare_times() const { return {}; }
   /// What was compiled or asked of libraries: one record per Plan::kernels entry, then one per distinct product. `kernels_of` maps steps to
   /// them.
   virtual std::vector<model::KernelRecord> kernels() const = 0;

@@ -1,5 +1,6 @@
-// A line of the list is one or two instructions. Loops are counters in memory (mem2reg makes them registers); arrays are noalias parameters
-// of an inner function, because pointers that are loaded from `args` could alias everything.
+// A line of the list is one or two instructions. Loops are counters in memory (mem2reg makes them registers). Pointers that are loaded from
+// `args` could alias everything, so each load and store names its array's alias scope and those of all others. (An inner function with
+// noalias parameters says the same, but every pass then runs for two functions.)
 #include "replay/kernel/render_llvm.h"
 
 #include <fmt/format.h>
@@ -89,7 +90,16 @@ class LlvmFunction {
   std::string typed(ValueId id) const { return type_text(list_.reg(id), list_.lanes(id)) + " " + name(id); }
   std::string base(int64_t array) {
     arrays.insert(static_cast<int>(array));
-    return fmt::format("%p{}", array);
+    const bool constant = module_.lowered_.arrays[static_cast<size_t>(array)].kind == Array::Kind::constant;
+    return fmt::format("{}{}", constant ? "@c" : "%p", array);
+  }
+  /// The array that a load or store touches.
+  int64_t array_of(const Line& l) const { return has_pointer(l) ? list_.line(l.args[0]).imm : l.imm; }
+  static bool has_pointer(const Line& l) { return l.kind == Line::Kind::load || l.kind == Line::Kind::store; }
+  /// What a load or store says of its array: ", !alias.scope !7, !noalias !12".
+  std::string scope(const Line& l) const {
+    const auto array = static_cast<int>(array_of(l));
+    return fmt::format(", !alias.scope !{}, !noalias !{}", module_.own_scope(array), module_.other_scopes(array));
   }
   std::string address(const Line& l) {
     return l.imm == 0 ? name(l.args[0]) : let("getelementptr inbounds {}, ptr {}, i64 {}", element(l.reg), name(l.args[0]), l.imm);
@@ -230,35 +240,36 @@ void LlvmFunction::memory(const Line& l) {
   const std::string pointers = fmt::format("<{} x ptr>", l.lanes), masks = fmt::format("<{} x i1>", l.lanes);
   if (l.kind == Kind::pointer)
     return define(l, fmt::format("getelementptr inbounds {}, ptr {}, i64 {}", element(l.reg), base(l.imm), name(l.args[0])));
-  if (l.kind == Kind::load && l.args.size() == 1) return define(l, fmt::format("load {}, ptr {}, align {}", type, address(l), align));
+  if (l.kind == Kind::load && l.args.size() == 1)
+    return define(l, fmt::format("load {}, ptr {}, align {}{}", type, address(l), align, scope(l)));
   if (l.kind == Kind::load) {
     const std::string symbol = fmt::format("@llvm.masked.load.{}.p0", suffix(l.reg, l.lanes));
     need(fmt::format("declare {} {}(ptr, i32, {}, {})", type, symbol, masks, type));
-    return define(
-        l, fmt::format("call {} {}(ptr {}, i32 {}, {} {}, {} zeroinitializer)", type, symbol, address(l), align, masks, mask(l, 1), type));
+    return define(l, fmt::format("call {} {}(ptr {}, i32 {}, {} {}, {} zeroinitializer){}", type, symbol, address(l), align, masks,
+                                 mask(l, 1), type, scope(l)));
   }
   if (l.kind == Kind::store && l.args.size() == 2) {
     const std::string to = address(l);
     std::string value = typed(l.args[1]);
     if (l.streaming && l.reg == Reg::f16) value = streamable(l);
-    return line("store {}, ptr {}, align {}{}", value, to, l.streaming ? std::min(64, align * l.lanes) : align,
-                l.streaming ? ", !nontemporal !0" : "");
+    return line("store {}, ptr {}, align {}{}{}", value, to, l.streaming ? std::min(64, align * l.lanes) : align,
+                l.streaming ? ", !nontemporal !0" : "", scope(l));
   }
   if (l.kind == Kind::store) {
     const std::string symbol = fmt::format("@llvm.masked.store.{}.p0", suffix(l.reg, l.lanes)), to = address(l);
     need(fmt::format("declare void {}({}, ptr, i32, {})", symbol, type, masks));
-    return line("call void {}({}, ptr {}, i32 {}, {} {})", symbol, typed(l.args[1]), to, align, masks, mask(l, 2));
+    return line("call void {}({}, ptr {}, i32 {}, {} {}){}", symbol, typed(l.args[1]), to, align, masks, mask(l, 2), scope(l));
   }
   const std::string where = let("getelementptr inbounds {}, ptr {}, {}", element(l.reg), base(l.imm), typed(l.args[0]));
   if (l.kind == Kind::gather) {
     const std::string symbol = fmt::format("@llvm.masked.gather.{}.v{}p0", suffix(l.reg, l.lanes), l.lanes);
     need(fmt::format("declare {} {}({}, i32, {}, {})", type, symbol, pointers, masks, type));
-    return define(l, fmt::format("call {} {}({} {}, i32 {}, {} {}, {} zeroinitializer)", type, symbol, pointers, where, align, masks,
-                                 mask(l, 1), type));
+    return define(l, fmt::format("call {} {}({} {}, i32 {}, {} {}, {} zeroinitializer){}", type, symbol, pointers, where, align, masks,
+                                 mask(l, 1), type, scope(l)));
   }
   const std::string symbol = fmt::format("@llvm.masked.scatter.{}.v{}p0", suffix(l.reg, l.lanes), l.lanes);
   need(fmt::format("declare void {}({}, {}, i32, {})", symbol, type, pointers, masks));
-  line("call void {}({}, {} {}, i32 {}, {} {})", symbol, typed(l.args[1]), pointers, where, align, masks, mask(l, 2));
+  line("call void {}({}, {} {}, i32 {}, {} {}){}", symbol, typed(l.args[1]), pointers, where, align, masks, mask(l, 2), scope(l));
 }
 
 void LlvmFunction::control(const Line& l) {
@@ -355,35 +366,47 @@ void LlvmFunction::print() {
   }
 }
 
+/// Metadata of a function: a domain, then for each array its scope, the list of it alone, and the list of all others.
+int LlvmModule::own_scope(int array) const { return metadata_count_ + 2 + 3 * array; }
+int LlvmModule::other_scopes(int array) const { return metadata_count_ + 3 + 3 * array; }
+
+void LlvmModule::define_scopes(const std::set<int>& arrays) {
+  const int domain = metadata_count_;
+  metadata_ += fmt::format("!{0} = distinct !{{!{0}}}\n", domain);
+  for (const int a : arrays) {
+    const int scope = own_scope(a) - 1;
+    std::string others;
+    for (const int b : arrays)
+      if (b != a) others += fmt::format("{}!{}", others.empty() ? "" : ", ", own_scope(b) - 1);
+    metadata_ += fmt::format("!{0} = distinct !{{!{0}, !{1}}}\n!{2} = !{{!{0}}}\n!{3} = !{{{4}}}\n", scope, domain, own_scope(a),
+                             other_scopes(a), others);
+  }
+  metadata_count_ += 1 + 3 * static_cast<int>(lowered_.arrays.size());
+}
+
+/// Lines that give the array's address to %p<array>.
+std::string LlvmModule::address(int array) const {
+  const Array& a = lowered_.arrays[static_cast<size_t>(array)];
+  if (a.kind == Array::Kind::constant) return {};
+  if (a.kind == Array::Kind::thread) return fmt::format("  %p{} = getelementptr inbounds i8, ptr %scratch, i64 {}\n", array, a.offset);
+  const bool shared = a.kind == Array::Kind::shared;
+  const int position = shared ? lowered_.operands + lowered_.outputs : a.position;
+  std::string lines = fmt::format("  %a{0} = getelementptr inbounds ptr, ptr %args, i64 {1}\n  %{2}{0} = load ptr, ptr %a{0}, !align !1\n",
+                                  array, position, shared ? "s" : "p");
+  if (shared) lines += fmt::format("  %p{0} = getelementptr inbounds i8, ptr %s{0}, i64 {1}\n", array, a.offset);
+  return lines;
+}
+
 void LlvmModule::add(const List& list, std::string_view symbol) {
   LlvmFunction function(*this, list);
   function.print();
-  std::string parameters, loads, arguments;
-  for (const int a : function.arrays) {
-    const Array& array = lowered_.arrays[static_cast<size_t>(a)];
-    parameters += fmt::format("ptr noalias align 64 %p{}, ", a);
-    if (array.kind == Array::Kind::constant) {
-      arguments += fmt::format("ptr @c{}, ", a);
-      continue;
-    }
-    arguments += fmt::format("ptr %q{}, ", a);
-    if (array.kind == Array::Kind::thread) {
-      loads += fmt::format("  %q{} = getelementptr inbounds i8, ptr %scratch, i64 {}\n", a, array.offset);
-      continue;
-    }
-    const bool shared = array.kind == Array::Kind::shared;
-    loads += fmt::format("  %a{0} = getelementptr inbounds ptr, ptr %args, i64 {1}\n  %{2}{0} = load ptr, ptr %a{0}\n", a,
-                         shared ? lowered_.operands + lowered_.outputs : array.position, shared ? "s" : "q");
-    if (shared) loads += fmt::format("  %q{0} = getelementptr inbounds i8, ptr %s{0}, i64 {1}\n", a, array.offset);
-  }
+  std::string addresses;
+  for (const int a : function.arrays) addresses += address(a);
   functions_ += fmt::format(
-      "define internal void @{0}_body({1}i64 %begin, i64 %end, i64 %thread) #0 {{\nentry:\n{2}  br label %start\nstart:\n{3}  ret "
+      "define void @{}(ptr %args, i64 %begin, i64 %end, ptr %scratch, i64 %thread) #0 {{\nentry:\n{}{}  br label %start\nstart:\n{}  ret "
       "void\n}}\n",
-      symbol, parameters, function.entry, function.body);
-  functions_ += fmt::format(
-      "define void @{0}(ptr %args, i64 %begin, i64 %end, ptr %scratch, i64 %thread) #1 {{\n{1}  call void @{0}_body({2}i64 %begin, i64 "
-      "%end, i64 %thread)\n  ret void\n}}\n",
-      symbol, loads, arguments);
+      symbol, addresses, function.entry, function.body);
+  define_scopes(function.arrays);
 }
 
 std::string LlvmModule::text() const {
@@ -397,7 +420,7 @@ std::string LlvmModule::text() const {
   }
   const std::string width = fmt::format("\"min-legal-vector-width\"=\"{0}\" \"prefer-vector-width\"=\"{0}\"", target_.lanes * 32);
   return declarations_ + constants + functions_ +
-         fmt::format("attributes #0 = {{ noinline nounwind {0} }}\nattributes #1 = {{ nounwind {0} }}\n!0 = !{{i32 1}}\n", width);
+         fmt::format("attributes #0 = {{ nounwind {} }}\n!0 = !{{i32 1}}\n!1 = !{{i64 64}}\n{}", width, metadata_);
 }
 
 }  // namespace kernel

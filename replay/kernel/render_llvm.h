@@ -1,6 +1,7 @@
 // The third move for CPUs: flat lists as LLVM IR text (LLVM 16 to 20), one function per part.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -19,9 +20,15 @@ class LlvmModule {
   std::string text() const;
 
  private:
+  int own_scope(int array) const;     ///< of the function that is being added
+  int other_scopes(int array) const;  ///< the same
+  void define_scopes(const std::set<int>& arrays);
+  std::string address(int array) const;
+
   const Lowered& lowered_;
   const Target& target_;
-  std::string declarations_, functions_;
+  std::string declarations_, functions_, metadata_;
+  int metadata_count_ = 2;  ///< of numbers in use; text() defines the first two
   friend class LlvmFunction;
 };
 

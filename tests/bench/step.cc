@@ -1,6 +1,6 @@
 // One pass on command, for fair comparison with a peer that runs alternately: reads a line from stdin, runs a pass, prints its seconds.
 //
-//   bench_step MODULE [RECIPE]      first line out: {"parse_s":…, "plan_s":…, "prepare_s":…, "first_pass_s":…, "rss_mb":…}
+//   bench_step MODULE [RECIPE]      first line out: {"parse_s":…, "plan_s":…, "compile_s":…, "memory_s":…, "first_pass_s":…, "rss_mb":…}
 #include <fmt/format.h>
 
 #include <atomic>
@@ -68,9 +68,8 @@ int main(int argc, char** argv) {
   options.target = device->target();
   replay::Plan plan = must(replay::make_plan(module, options));
   const double plan_s = seconds_since(planning);
-  const auto preparing = Clock::now();
   must(device->prepare(plan));
-  const double prepare_s = seconds_since(preparing);
+  const replay::PrepareTimes times = device->prepare_times();
   replay::InputOptions inputs;
   if (argc > 2) inputs.recipes = must(replay::parse_recipes(must(base::read_file(argv[2])), argv[2]));
   must(replay::load_inputs(plan, *device, inputs));
@@ -91,9 +90,11 @@ int main(int argc, char** argv) {
     return outcome.pass_seconds[0];
   };
   const double first_pass_s = pass();
-  fmt::print(R"({{"parse_s":{:.6f},"plan_s":{:.6f},"prepare_s":{:.6f},"first_pass_s":{:.6f},"rss_mb":{},"steps":{},"kernels":{}}})"
-             "\n",
-             parse_s, plan_s, prepare_s, first_pass_s, peak_rss_mb(), plan.steps.size(), plan.kernels.size());
+  fmt::print(
+      R"({{"parse_s":{:.6f},"plan_s":{:.6f},"compile_s":{:.6f},"memory_s":{:.6f},"first_pass_s":{:.6f},"rss_mb":{},"steps":{},"kernels":{}}})"
+      "\n",
+      parse_s, plan_s, static_cast<double>(times.compile_ns) * 1e-9, static_cast<double>(times.memory_ns) * 1e-9, first_pass_s,
+      peak_rss_mb(), plan.steps.size(), plan.kernels.size());
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     fmt::print("{:.9f}\n", pass());

@@ -53,6 +53,7 @@ class CpuDevice final : public Device {
   model::DeviceRecord describe() const override;
   kernel::Target target() const override { return target_; }
   Status prepare(const Plan& plan) override;
+  PrepareTimes prepare_times() const override { return ready_.times; }
   std::vector<model::KernelRecord> kernels() const override { return ready_.records; }
   std::vector<int32_t> kernels_of(StepId step) const override { return has(step) ? of(step).records : std::vector<int32_t>(); }
   std::string precision_of(StepId step) const override { return has(step) ? of(step).precision : ""; }

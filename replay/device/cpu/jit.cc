@@ -1,8 +1,12 @@
 // The adapter of LLVM's ORC: text → verified module → IR passes → object → linked symbols.
 //
-// Each compile has a context and a TargetMachine of its own, so compiles run in parallel and only linking takes ORC's lock. What LLVM
-// would print or die of becomes an Error: diagnostics of a context go to a handler, errors of the session to a reporter, and fatal errors
-// (an instruction that cannot be selected) to an exception that ends that compile only.
+// What LLVM sets up for a module (the target, 150 passes, a dylib) takes as long as compiling a small kernel, so kernels are compiled in
+// groups: each is parsed alone, its entries get a number, and the group is linked to one module. Each group has a context, and while it is
+// compiled a TargetMachine, of its own, so groups run in parallel and only linking takes ORC's lock.
+//
+// What LLVM would print or die of becomes an Error: diagnostics of a context go to a handler, errors of the session to a reporter, and
+// fatal errors (an instruction that cannot be selected) to an exception that ends that compile only. A group that fails is compiled again
+// one by one, so that the error is that of the kernel that has it.
 #include "replay/device/cpu/jit.h"
 
 #include <dlfcn.h>
@@ -13,8 +17,10 @@
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Linker/Linker.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
@@ -24,10 +30,14 @@
 #include <llvm/Target/TargetMachine.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "src/base/hash.h"
 
@@ -131,6 +141,8 @@ Result<std::string> emit(llvm::Module& module, llvm::TargetMachine& machine, Fil
   return std::string(bytes.begin(), bytes.end());
 }
 
+using Machine = std::unique_ptr<llvm::TargetMachine>;
+
 Result<std::unique_ptr<llvm::Module>> parse(const std::string& ir, llvm::LLVMContext& context, llvm::TargetMachine& machine) {
   llvm::SMDiagnostic error;
   auto module = llvm::parseAssemblyString(ir, error, context);
@@ -144,18 +156,32 @@ Result<std::unique_ptr<llvm::Module>> parse(const std::string& ir, llvm::LLVMCon
   return module;
 }
 
-/// Bytes of machine code in an object.
-int64_t text_bytes(const std::string& object) {
+/// Bytes of the functions in an object, by name.
+std::map<std::string, int64_t> sizes_of_functions(const std::string& object) {
+  std::map<std::string, int64_t> sizes;
   auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "kernel"));
   if (!file) {
     llvm::consumeError(file.takeError());
-    return 0;
+    return sizes;
   }
-  uint64_t bytes = 0;
-  for (const auto& section : (*file)->sections())
-    if (section.isText()) bytes += section.getSize();
-  return static_cast<int64_t>(bytes);
+  const auto* elf = llvm::dyn_cast<llvm::object::ELFObjectFileBase>(file->get());
+  if (elf == nullptr) return sizes;
+  for (const auto& symbol : elf->symbols()) {
+    auto name = symbol.getName();
+    if (name)
+      sizes[name->str()] = static_cast<int64_t>(symbol.getSize());
+    else
+      llvm::consumeError(name.takeError());
+  }
+  return sizes;
 }
+
+/// A symbol's address as the versions return it.
+#if LLVM_VERSION_MAJOR >= 17
+void* pointer_of(const llvm::orc::ExecutorSymbolDef& symbol) { return symbol.getAddress().toPtr<void*>(); }
+#else
+void* pointer_of(const llvm::JITEvaluatedSymbol& symbol) { return llvm::jitTargetAddressToPointer<void*>(symbol.getAddress()); }
+#endif
 
 using TargetBuilder = llvm::orc::JITTargetMachineBuilder;
 
@@ -177,15 +203,36 @@ Result<TargetBuilder> target_builder(const std::string& cpu) {
   return std::move(*host);
 }
 
+/// Sources that are compiled together, by index.
+using Group = std::vector<size_t>;
+
+constexpr size_t kGroupBytes = 48 << 10;  ///< of text: more gains nothing, and leaves the other threads less
+constexpr size_t kSourceBytes = 4 << 10;  ///< text that takes as long as what a source costs beside its text
+
+/// Largest first, so that small ones fill the time until the last thread is done; as many for each thread.
+std::vector<Group> grouped(std::span<const Source> sources, std::vector<size_t> indices, int threads) {
+  const auto size = [&](size_t i) { return sources[i].ir.size() + kSourceBytes; };
+  std::ranges::stable_sort(indices, std::greater<>(), size);
+  size_t all = 0;
+  for (const size_t i : indices) all += size(i);
+  const auto workers = static_cast<size_t>(std::max(1, threads));
+  const size_t count = (all / kGroupBytes + workers) / workers * workers;
+  std::vector<Group> groups;
+  size_t filled = 0;
+  for (const size_t i : indices) {
+    if (groups.empty() || filled + size(i) > all / count + kSourceBytes) groups.emplace_back(), filled = 0;
+    groups.back().push_back(i);
+    filled += size(i);
+  }
+  return groups;
+}
+
+std::string numbered(const std::string& symbol, size_t number) { return fmt::format("{}.{}", symbol, number); }
+
 }  // namespace
 
 struct Jit::Impl {
   explicit Impl(TargetBuilder target) : builder(std::move(target)) {}
-
-  struct Linked {
-    llvm::orc::JITDylib* dylib;
-    int64_t compile_ns, code_bytes;
-  };
 
   TargetBuilder builder;
   std::string cpu, features, passes;
@@ -195,29 +242,65 @@ struct Jit::Impl {
   std::mutex mutex;  ///< of all below
   std::string reports;
   int dylibs = 0;
-  std::map<std::string, Linked> cache;
+  std::map<std::string, Code> cache;
+  std::vector<Machine> machines;  ///< that no compile uses now: one costs 1 ms with all that it sets up when it is first used
 
-  Result<std::string> translate(const std::string& ir, FileType type) const;
+  Result<Machine> take_machine();
+  Result<std::unique_ptr<llvm::Module>> join(std::span<const Source* const> sources, llvm::LLVMContext& context,
+                                             llvm::TargetMachine& machine) const;
+  Result<std::string> translate(std::span<const Source* const> sources, FileType type);
   Result<llvm::orc::JITDylib*> link(const std::string& object);
   Result<std::vector<void*>> look_up(llvm::orc::JITDylib& dylib, std::span<const std::string> symbols);
-  Result<Linked> build(const Source& source);
-  std::optional<Linked> cached(const std::string& key);
+  Result<std::vector<Code>> build(std::span<const Source* const> sources);
+  void build(std::span<const Source> sources, const Group& group, std::vector<Result<Code>>& codes);
+  std::optional<Code> cached(const std::string& key);
   Status start_session();
 };
 
-Result<std::string> Jit::Impl::translate(const std::string& ir, FileType type) const {
+Result<Machine> Jit::Impl::take_machine() {
+  {
+    std::lock_guard lock(mutex);
+    if (!machines.empty()) {
+      Machine machine = std::move(machines.back());
+      machines.pop_back();
+      return machine;
+    }
+  }
   auto target = builder;  // createTargetMachine is not const in all versions
   auto machine = target.createTargetMachine();
   if (!machine) return error_of(machine.takeError(), "target");
+  return std::move(*machine);
+}
+
+/// One module; the symbols of source i end in ".i".
+Result<std::unique_ptr<llvm::Module>> Jit::Impl::join(std::span<const Source* const> sources, llvm::LLVMContext& context,
+                                                      llvm::TargetMachine& machine) const {
+  std::unique_ptr<llvm::Module> all;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    ASSIGN_OR_RETURN(auto module, parse(sources[i]->ir, context, machine));
+    for (const std::string& symbol : sources[i]->symbols)
+      if (auto* function = module->getFunction(symbol)) function->setName(numbered(symbol, i));
+    for (auto& function : *module)  // 512-bit registers are off by default on most processors that have them
+      if (!function.isDeclaration() && lanes == 16) function.addFnAttr("prefer-vector-width", "512");
+    if (!all)
+      all = std::move(module);
+    else if (llvm::Linker::linkModules(*all, std::move(module)))
+      return Error{"llvm: kernels that cannot be in one module"};
+  }
+  return all;
+}
+
+Result<std::string> Jit::Impl::translate(std::span<const Source* const> sources, FileType type) {
+  ASSIGN_OR_RETURN(Machine machine, take_machine());
   std::string diagnosed;
   llvm::LLVMContext context;
   context.setDiagnosticHandler(std::make_unique<Diagnostics>(&diagnosed));
-  ASSIGN_OR_RETURN(auto module, parse(ir, context, **machine));
-  for (auto& function : *module)  // 512-bit registers are off by default on most processors that have them
-    if (!function.isDeclaration() && lanes == 16) function.addFnAttr("prefer-vector-width", "512");
-  if (!passes.empty()) RETURN_IF_ERROR(optimise(*module, **machine, passes));
-  auto bytes = emit(*module, **machine, type);
+  ASSIGN_OR_RETURN(auto module, join(sources, context, *machine));
+  if (!passes.empty()) RETURN_IF_ERROR(optimise(*module, *machine, passes));
+  auto bytes = emit(*module, *machine, type);
   if (!diagnosed.empty()) return Error{fmt::format("llvm: {}", one_line(diagnosed))};
+  std::lock_guard lock(mutex);
+  machines.push_back(std::move(machine));
   return bytes;
 }
 
@@ -246,34 +329,69 @@ Result<llvm::orc::JITDylib*> Jit::Impl::link(const std::string& object) {
   return &dylib;
 }
 
+/// All in one query: each is a walk over the link order.
 Result<std::vector<void*>> Jit::Impl::look_up(llvm::orc::JITDylib& dylib, std::span<const std::string> symbols) {
-  std::vector<void*> entries;
-  for (const auto& symbol : symbols) {
-    auto address = jit->lookup(dylib, symbol);
-    if (!address) {
-      Error error = error_of(address.takeError(), symbol);
-      std::lock_guard lock(mutex);
-      if (!reports.empty()) error.message += "; " + one_line(std::exchange(reports, ""));
-      return error;
-    }
-    entries.push_back(address->toPtr<void*>());
+  llvm::orc::SymbolLookupSet names;
+  for (const auto& symbol : symbols) names.add(jit->mangleAndIntern(symbol));
+  auto found = jit->getExecutionSession().lookup(llvm::orc::makeJITDylibSearchOrder(&dylib), std::move(names));
+  if (!found) {
+    Error error = error_of(found.takeError(), "link");
+    std::lock_guard lock(mutex);
+    if (!reports.empty()) error.message += "; " + one_line(std::exchange(reports, ""));
+    return error;
   }
+  std::vector<void*> entries;
+  for (const auto& symbol : symbols) entries.push_back(pointer_of(found->find(jit->mangleAndIntern(symbol))->second));
   return entries;
 }
 
-Result<Jit::Impl::Linked> Jit::Impl::build(const Source& source) {
+/// A group's time is shared out by text.
+Result<std::vector<Code>> Jit::Impl::build(std::span<const Source* const> sources) {
   const auto begin = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(const std::string object, translate(source.ir, kObjectFile));
+  ASSIGN_OR_RETURN(const std::string object, translate(sources, kObjectFile));
   ASSIGN_OR_RETURN(auto* dylib, link(object));
-  RETURN_IF_ERROR(look_up(*dylib, source.symbols));
-  const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - begin;
-  return Linked{dylib, spent.count(), text_bytes(object)};
+  std::vector<std::string> symbols;
+  size_t text = 0;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    for (const auto& symbol : sources[i]->symbols) symbols.push_back(numbered(symbol, i));
+    text += sources[i]->ir.size() + kSourceBytes;
+  }
+  ASSIGN_OR_RETURN(const auto entries, look_up(*dylib, symbols));
+  const double spent_ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  const auto sizes = sizes_of_functions(object);
+  std::vector<Code> codes;
+  size_t next = 0;
+  for (const Source* source : sources) {
+    Code& code = codes.emplace_back();
+    code.compile_ns = std::llround(spent_ns * static_cast<double>(source->ir.size() + kSourceBytes) / static_cast<double>(text));
+    for (size_t k = 0; k < source->symbols.size(); ++k, ++next) {
+      code.entries.push_back(entries[next]);
+      const auto size = sizes.find(symbols[next]);
+      code.code_bytes += size == sizes.end() ? 0 : size->second;
+    }
+  }
+  return codes;
 }
 
-std::optional<Jit::Impl::Linked> Jit::Impl::cached(const std::string& key) {
+/// Fills in the codes of the group.
+void Jit::Impl::build(std::span<const Source> sources, const Group& group, std::vector<Result<Code>>& codes) {
+  std::vector<const Source*> members;
+  for (const size_t i : group) members.push_back(&sources[i]);
+  auto built = guarded([&] { return build(members); });
+  if (!built.ok() && group.size() > 1) {
+    for (const size_t i : group) build(sources, {i}, codes);
+    return;
+  }
+  for (size_t k = 0; k < group.size(); ++k) codes[group[k]] = built.ok() ? Result<Code>(std::move((*built)[k])) : built.error();
+}
+
+std::optional<Code> Jit::Impl::cached(const std::string& key) {
   std::lock_guard lock(mutex);
   const auto found = cache.find(key);
-  return found == cache.end() ? std::nullopt : std::optional(found->second);
+  if (found == cache.end()) return std::nullopt;
+  Code code = found->second;
+  code.cached = true;
+  return code;
 }
 
 Jit::Jit(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -304,11 +422,15 @@ Result<std::unique_ptr<Jit>> Jit::make(const JitOptions& options) {
 }
 
 Result<std::string> Jit::object(const std::string& ir) const {
-  return guarded([&] { return impl_->translate(ir, kObjectFile); });
+  const Source source{ir, {}};
+  const Source* const sources[] = {&source};
+  return guarded([&] { return impl_->translate(sources, kObjectFile); });
 }
 
 Result<std::string> Jit::assembly(const std::string& ir) const {
-  return guarded([&] { return impl_->translate(ir, kAssemblyFile); });
+  const Source source{ir, {}};
+  const Source* const sources[] = {&source};
+  return guarded([&] { return impl_->translate(sources, kAssemblyFile); });
 }
 
 std::string Jit::key(const Source& source) const {
@@ -317,23 +439,29 @@ std::string Jit::key(const Source& source) const {
   return base::hash128_hex(all + source.ir);
 }
 
-Result<Code> Jit::compile(const Source& source) {
-  const std::string id = key(source);
-  auto linked = impl_->cached(id);
-  const bool hit = linked.has_value();
-  if (!hit) {
-    ASSIGN_OR_RETURN(linked, guarded([&] { return impl_->build(source); }));
-    std::lock_guard lock(impl_->mutex);
-    impl_->cache.emplace(id, *linked);
-  }
-  ASSIGN_OR_RETURN(auto entries, impl_->look_up(*linked->dylib, source.symbols));
-  return Code{std::move(entries), linked->compile_ns, linked->code_bytes, hit};
-}
+Result<Code> Jit::compile(const Source& source) { return std::move(compile(std::span(&source, 1), 1)[0]); }
 
 std::vector<Result<Code>> Jit::compile(std::span<const Source> sources, int threads) {
-  std::vector<Result<Code>> codes(sources.size(), Result<Code>(Code{}));
+  std::vector<Result<Code>> codes;
+  std::vector<std::string> keys;
+  std::map<std::string, size_t> fresh;  // where a key stands that is not in the cache
+  std::vector<size_t> missing;
+  for (const Source& source : sources) {
+    keys.push_back(key(source));
+    const auto cached = impl_->cached(keys.back());
+    codes.emplace_back(cached.value_or(Code{}));
+    if (!cached && fresh.emplace(keys.back(), keys.size() - 1).second) missing.push_back(keys.size() - 1);
+  }
+  const std::vector<Group> groups = grouped(sources, missing, threads);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (size_t i = 0; i < sources.size(); ++i) codes[i] = compile(sources[i]);
+  for (size_t g = 0; g < groups.size(); ++g) impl_->build(sources, groups[g], codes);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto at = fresh.find(keys[i]);
+    if (at != fresh.end() && at->second != i) codes[i] = codes[at->second];
+  }
+  std::lock_guard lock(impl_->mutex);
+  for (const size_t i : missing)
+    if (codes[i].ok()) impl_->cache.emplace(keys[i], *codes[i]);
   return codes;
 }
 

@@ -27,11 +27,11 @@ struct Source {
   std::vector<std::string> symbols;
 };
 
-/// Machine code of one Source, in a dylib of its own: different kernels may use the same names.
+/// Machine code of one Source; different sources may use the same names.
 struct Code {
   std::vector<void*> entries;  ///< in the order of Source::symbols; live as long as the Jit
-  int64_t compile_ns = 0;      ///< parse to lookup; from the cache: what it took then
-  int64_t code_bytes = 0;      ///< machine code without its constants
+  int64_t compile_ns = 0;      ///< parse to lookup, a share of its group's; from the cache: what it took then
+  int64_t code_bytes = 0;      ///< machine code of the entries without its constants
   bool cached = false;
 };
 
@@ -51,7 +51,7 @@ class Jit {
   base::Result<std::string> assembly(const std::string& ir) const;
   /// Compiles, links and looks up; equal sources are compiled once in the life of the Jit.
   base::Result<Code> compile(const Source& source);
-  /// The same for many, on `threads` threads of the OpenMP pool; results in the order of the sources.
+  /// The same for many, in groups on `threads` threads of the OpenMP pool; results in the order of the sources.
   std::vector<base::Result<Code>> compile(std::span<const Source> sources, int threads);
 
   /// Identity of a Source: hash of text, symbols, processor, features, passes and LLVM version.

@@ -38,10 +38,14 @@ class Preparation {
     scratch_stride_ = thread_scratch_stride();
     const int64_t scratch_bytes = scratch_stride_ * scratch_threads();
     RETURN_IF_ERROR(check_fits(layout.parameter_bytes + layout.arena_bytes + scratch_bytes, free_bytes));
+    const auto begin = std::chrono::steady_clock::now();
     RETURN_IF_ERROR(compile_kernels());
     RETURN_IF_ERROR(create_products());
+    const auto compiled = std::chrono::steady_clock::now();
     ASSIGN_OR_RETURN(ready_.arena, Arena::make(std::move(layout), threads_));
     ASSIGN_OR_RETURN(ready_.thread_scratch, Pages::make(scratch_bytes, threads_));
+    ready_.times = {std::chrono::nanoseconds(compiled - begin).count(),
+                    std::chrono::nanoseconds(std::chrono::steady_clock::now() - compiled).count()};
     for (const Step* step : plan_.steps) ready_.steps.push_back(resolve(*step));
     return std::move(ready_);
   }

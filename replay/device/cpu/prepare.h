@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/device.h"
 #include "replay/device/cpu/arena.h"
 #include "replay/device/cpu/jit.h"
 #include "replay/device/cpu/launch.h"
@@ -25,6 +26,7 @@ struct Prepared {
   std::vector<model::KernelRecord> records;  ///< one a kernel of the plan, then one a distinct product
   Arena arena;
   Pages thread_scratch;
+  PrepareTimes times;
 };
 
 /// Errors: more memory needed than `free_bytes` (before anything is compiled or allocated); a kernel that LLVM refuses or that was made for

@@ -101,6 +101,48 @@ TEST(Jit, ParallelCompileEqualsSerial) {
   }
 }
 
+TEST(Jit, AnErrorBelongsToItsSourceNotToTheGroup) {
+  auto jit = make();
+  std::vector<Source> sources;
+  for (int i = 0; i < 6; ++i) sources.push_back(constant(i));
+  sources[1] = {"declare void @no_such_function()\ndefine void @k() {\n  call void @no_such_function()\n  ret void\n}\n", {"k"}};
+  sources[3].symbols = {"absent"};
+  const auto codes = jit->compile(sources, 1);
+  for (const size_t i : {0, 2, 4, 5}) {
+    ASSERT_TRUE(codes[i].ok()) << codes[i].error().message;
+    EXPECT_EQ(run(*codes[i]), static_cast<int>(i));
+  }
+  ASSERT_FALSE(codes[1].ok() || codes[3].ok());
+  EXPECT_NE(codes[1].error().message.find("no_such_function"), std::string::npos);
+  EXPECT_NE(codes[3].error().message.find("absent"), std::string::npos);
+}
+
+TEST(Jit, EqualSourcesOfOneCallShareTheirCode) {
+  auto jit = make();
+  const std::vector<Source> sources = {constant(1), constant(2), constant(1)};
+  const auto codes = jit->compile(sources, 2);
+  ASSERT_TRUE(codes[0].ok() && codes[1].ok() && codes[2].ok());
+  EXPECT_EQ(codes[0]->entries, codes[2]->entries);
+  EXPECT_NE(codes[0]->entries, codes[1]->entries);
+}
+
+TEST(Jit, FunctionsAndConstantsOfAGroupStayApart) {
+  auto jit = make();
+  const auto source = [](int value) {
+    return Source{"@c = private unnamed_addr constant i32 " + std::to_string(value) +
+                      "\ndefine internal i32 @inner(ptr %p) noinline {\n  %x = load i32, ptr %p\n  ret i32 %x\n}\n"
+                      "define i32 @k() {\n  %x = call i32 @inner(ptr @c)\n  ret i32 %x\n}\n",
+                  {"k"}};
+  };
+  const std::vector<Source> sources = {source(5), source(6), source(7)};
+  const auto codes = jit->compile(sources, 1);
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(codes[i].ok()) << codes[i].error().message;
+    EXPECT_EQ(reinterpret_cast<int (*)()>(codes[i]->entries[0])(), static_cast<int>(i) + 5);
+    EXPECT_GT(codes[i]->code_bytes, 0);
+  }
+}
+
 TEST(Jit, SyntaxErrorHasLineAndColumn) {
   auto jit = make();
   EXPECT_EQ(failure(*jit, {"define void @k() {\n  %x = fad float 1.0, 2.0\n  ret void\n}\n", {"k"}}).substr(0, 13), "llvm-ir:2:8: ");
