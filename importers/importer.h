@@ -1,9 +1,11 @@
 // Importers: bytes to model::Imported. One row of a table each; the strongest match wins, table order breaks ties.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "src/base/result.h"
 #include "src/model/records.h"
@@ -20,16 +22,35 @@ struct Match {
   std::string reason;                                ///< why not, or why
 };
 
+/// Takes a module as soon as it is read, so that no more than one is in memory. The text is valid during the call. An Error ends the
+/// import.
+using TakeModule = std::function<base::Status(const model::Source& source, ir::Module module, std::string_view text)>;
+
 struct Importer {
   std::string_view name, about;
   Match (*match)(const Input&);
-  base::Result<model::Imported> (*read)(const Input&);
+  base::Result<model::Imported> (*read)(const Input&, const TakeModule&);  ///< the result has no modules: they have been taken
 };
 
 std::span<const Importer> importers();
 /// How well the best importer knows these bytes.
 Match::How match(const Input& input);
 /// Reads with the importer that matches best; if none does, the Error gives every importer's reason.
+base::Result<model::Imported> import(const Input& input, const TakeModule& take);
+
+/// For callers that need all modules at once: reads and keeps them in the result.
+template <typename Read>
+base::Result<model::Imported> keep_modules(const Input& input, Read read) {
+  model::Imported kept;
+  ASSIGN_OR_RETURN(model::Imported imported, read(input, [&](const model::Source&, ir::Module module, std::string_view text) {
+                     kept.modules.push_back(std::move(module));
+                     kept.module_texts.emplace_back(text);
+                     return base::Status();
+                   }));
+  imported.modules = std::move(kept.modules);
+  imported.module_texts = std::move(kept.module_texts);
+  return imported;
+}
 base::Result<model::Imported> import(const Input& input);
 
 }  // namespace importers

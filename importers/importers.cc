@@ -25,7 +25,7 @@ Match::How match(const Input& input) {
   return how;
 }
 
-base::Result<model::Imported> import(const Input& input) {
+base::Result<model::Imported> import(const Input& input, const TakeModule& take) {
   if (input.bytes.empty()) return base::Error{fmt::format("{}:1:1: is empty; dump the program again", base::escaped(input.path))};
   const Importer* best = nullptr;
   Match::How how = Match::none;
@@ -36,7 +36,11 @@ base::Result<model::Imported> import(const Input& input) {
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", importer.name, match.reason);
   }
   if (best == nullptr) return base::Error{fmt::format("{}:1:1: no importer knows this file ({})", base::escaped(input.path), reasons)};
-  return best->read(input);
+  return best->read(input, take);
+}
+
+base::Result<model::Imported> import(const Input& input) {
+  return keep_modules(input, [](const Input& in, const TakeModule& take) { return import(in, take); });
 }
 
 }  // namespace importers

@@ -64,10 +64,11 @@ std::vector<Part> parts_of(std::string_view text) {
 }
 
 bool has_log_prefixes(std::string_view text) {
-  constexpr std::string_view kLogged = "] HloModule ";
-  for (size_t i = text.find(kLogged); i != std::string_view::npos; i = text.find(kLogged, i + 1)) {
+  constexpr std::string_view kPrefixEnd = "] ";
+  for (size_t i = text.find(kWord); i != std::string_view::npos; i = text.find(kWord, i + 1)) {
+    if (!text.substr(0, i).ends_with(kPrefixEnd) || !text.substr(i + kWord.size()).starts_with(' ')) continue;
     const size_t line = text.rfind('\n', i) + 1;  // npos + 1 is 0
-    if (prefix_length(text.substr(line)) == i + 2 - line) return true;
+    if (prefix_length(text.substr(line)) == i - line) return true;
   }
   return false;
 }

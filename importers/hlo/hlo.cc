@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 
 #include "importers/hlo/find.h"
 #include "importers/hlo/parser.h"
@@ -61,14 +63,12 @@ base::Status skip_between(const Input& input, size_t from, size_t to, const Pars
   return {};
 }
 
-base::Status verify(const Input& input, const ir::Module& module, size_t begin) {
-  const std::vector<ir::Finding> findings = ir::verify(module);
-  if (findings.empty()) return {};
-  const ir::Finding& first = findings.front();
+base::Status refuse_broken(const Input& input, const ir::Module& module, std::span<const ir::Finding> broken, size_t begin) {
+  if (broken.empty()) return {};
+  const ir::Finding& first = broken.front();
   const ir::Instr& instr = module.instr(first.at.comp, first.at.instr);
-  const size_t offset = begin + instr.offset;
-  const std::string more = findings.size() > 1 ? fmt::format(" (and {} more)", findings.size() - 1) : "";
-  return base::error_at(input.path, input.bytes, offset, first.what + misspelt_attribute(module, instr) + more);
+  const std::string more = broken.size() > 1 ? fmt::format(" (and {} more)", broken.size() - 1) : "";
+  return base::error_at(input.path, input.bytes, begin + instr.offset, first.what + misspelt_attribute(module, instr) + more);
 }
 
 int64_t instructions(const ir::Module& module) {
@@ -77,25 +77,34 @@ int64_t instructions(const ir::Module& module) {
   return count;
 }
 
-/// One module: parsed, verified, accounted for.
-base::Status read_part(const Input& input, Part part, model::Imported& imported, std::vector<PlacedNote>& notes) {
-  Parser parser(input.bytes.substr(0, part.end), input.path, part.begin);
-  ASSIGN_OR_RETURN(ir::Module module, parser.run());
-  notes.insert(notes.end(), parser.notes().begin(), parser.notes().end());
-  RETURN_IF_ERROR(skip_between(input, parser.end(), part.end, parser, notes));
-  RETURN_IF_ERROR(verify(input, module, part.begin));
-  for (const ir::Finding& mixed : ir::mixed_precision(module)) {
-    notes.push_back({part.begin + module.instr(mixed.at.comp, mixed.at.instr).offset, "mixed-precision", mixed.what});
-  }
-  imported.source.read += instructions(module);
-  imported.modules.push_back(std::move(module));
-  imported.module_texts.emplace_back(input.bytes.substr(part.begin, part.end - part.begin));
-  return {};
-}
-
 std::string account(const ir::Module& module, std::string_view file) {
   const std::string of = file.empty() ? "" : fmt::format(" of {}", base::escaped(file));
   return fmt::format("module '{}'{}: {} instructions", base::escaped(module.text(module.name)), of, instructions(module));
+}
+
+/// What is said of a file's modules, and where each stands.
+struct Notices {
+  std::vector<PlacedNote> notes, found;
+};
+
+/// One module: parsed, verified, accounted for, handed on.
+base::Status read_part(const Input& input, Part part, model::Source& source, Notices& notices, const TakeModule& take) {
+  Parser parser(input.bytes.substr(0, part.end), input.path, part.begin);
+  ASSIGN_OR_RETURN(ir::Module module, parser.run());
+  notices.notes.insert(notices.notes.end(), parser.notes().begin(), parser.notes().end());
+  RETURN_IF_ERROR(skip_between(input, parser.end(), part.end, parser, notices.notes));
+  const ir::Verdict verdict = ir::judge(module);
+  RETURN_IF_ERROR(refuse_broken(input, module, verdict.broken, part.begin));
+  for (const ir::Finding& mixed : verdict.mixed_precision) {
+    notices.notes.push_back({part.begin + module.instr(mixed.at.comp, mixed.at.instr).offset, "mixed-precision", mixed.what});
+  }
+  Lexer lexer(input.bytes, part.begin);
+  const size_t begin = (lexer.skip(), lexer.at());
+  notices.found.push_back({begin, "module-found", account(module, file_marker(input.bytes, begin))});
+  ++source.modules;
+  source.computations += static_cast<int64_t>(module.computations.size());
+  source.read += instructions(module);
+  return take(source, std::move(module), input.bytes.substr(part.begin, part.end - part.begin));
 }
 
 }  // namespace
@@ -130,7 +139,7 @@ base::Result<ir::Module> parse(std::string_view text, std::string_view source, s
   return module;
 }
 
-base::Result<model::Imported> read(const Input& given) {
+base::Result<model::Imported> read(const Input& given, const TakeModule& take) {
   const bool logged = has_log_prefixes(given.bytes);
   const std::string blanked = logged ? without_log_prefixes(given.bytes) : std::string();
   const Input input{given.path, logged ? std::string_view(blanked) : given.bytes};
@@ -139,21 +148,21 @@ base::Result<model::Imported> read(const Input& given) {
   imported.source.format = "hlo";
   imported.source.sha256 = base::sha256_hex(given.bytes);
   imported.source.bytes = static_cast<int64_t>(input.bytes.size());
-  std::vector<PlacedNote> notes;
+  Notices notices;
   const std::vector<Part> parts = parts_of(input.bytes);
-  if (parts[0].begin > 0) notes.push_back({0, "text-outside", fmt::format("{} bytes before the module are not read", parts[0].begin)});
-  std::vector<PlacedNote> found;
-  for (const Part& part : parts) {
-    Lexer lexer(input.bytes, part.begin);
-    const size_t begin = (lexer.skip(), lexer.at());
-    RETURN_IF_ERROR(read_part(input, part, imported, notes));
-    found.push_back({begin, "module-found", account(imported.modules.back(), file_marker(input.bytes, begin))});
-  }
+  if (parts[0].begin > 0)
+    notices.notes.push_back({0, "text-outside", fmt::format("{} bytes before the module are not read", parts[0].begin)});
+  for (const Part& part : parts) RETURN_IF_ERROR(read_part(input, part, imported.source, notices, take));
   const auto is_outside = [](const PlacedNote& note) { return note.code == "text-outside"; };
-  if (parts.size() > 1 || std::ranges::any_of(notes, is_outside)) std::ranges::move(found, std::back_inserter(notes));
+  if (parts.size() > 1 || std::ranges::any_of(notices.notes, is_outside))
+    std::ranges::move(notices.found, std::back_inserter(notices.notes));
   imported.source.kept = imported.source.read;
-  place_notes(input.bytes, std::move(notes), imported.notes);
+  place_notes(input.bytes, std::move(notices.notes), imported.notes);
   return imported;
+}
+
+base::Result<model::Imported> read(const Input& input) {
+  return keep_modules(input, [](const Input& in, const TakeModule& take) { return read(in, take); });
 }
 
 }  // namespace importers::hlo

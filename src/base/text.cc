@@ -86,6 +86,8 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 }
 
 std::string escaped(std::string_view bytes) {
+  const auto is_plain = [](char c) { return c >= ' ' && c < 0x7f; };
+  if (std::ranges::all_of(bytes, is_plain)) return std::string(bytes);
   std::string out;
   out.reserve(bytes.size());
   for (size_t i = 0; i < bytes.size();) {

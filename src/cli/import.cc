@@ -33,8 +33,8 @@ class Importing {
   explicit Importing(const Options& options) : options_(options) {}
 
   base::Status file(const std::string& path) {
-    ASSIGN_OR_RETURN(const model::Imported imported, read_program(path));
-    return keep(imported);
+    ASSIGN_OR_RETURN(const std::string bytes, program_bytes(path));
+    return add({path == "-" ? "<stdin>" : path, bytes});
   }
 
   /// Files that are no programs are passed over; programs that are refused are told, and the others go on.
@@ -47,14 +47,10 @@ class Importing {
         ++count.others;
         continue;
       }
-      const auto imported = bytes.ok() ? importers::import({name, *bytes}) : bytes.error();
-      if (!imported.ok()) {
-        print_err(fmt::format("profile: {}\n", imported.error().message));
-        ++count.refused;
-        continue;
-      }
-      RETURN_IF_ERROR(keep(*imported));
-      ++count.imported;
+      const base::Status added = bytes.ok() ? add({name, *bytes}) : base::Status(bytes.error());
+      RETURN_IF_ERROR(kept_);
+      if (!added.ok()) print_err(fmt::format("profile: {}\n", added.error().message));
+      ++(added.ok() ? count.imported : count.refused);
     }
     RETURN_IF_ERROR(print_out(
         fmt::format("{}: {} files imported, {} refused, {} others\n", base::escaped(path), count.imported, count.refused, count.others)));
@@ -62,16 +58,35 @@ class Importing {
   }
 
  private:
-  base::Status keep(const model::Imported& imported) {
+  /// Modules are stored as they are read: a dump need not fit into memory as a program.
+  base::Status add(const importers::Input& input) {
+    std::optional<model::Import> import;
+    const auto imported = importers::import(input, [&](const model::Source& source, const ir::Module& module, std::string_view text) {
+      kept_ = begin(import, source);
+      return kept_.ok() ? kept_ = import->add(module, text) : kept_;
+    });
+    if (!imported.ok()) return imported.error();
+    return kept_ = finish(import, *imported);
+  }
+
+  base::Status begin(std::optional<model::Import>& import, const model::Source& source) {
+    if (import) return {};
     if (!store_) {  // opened once there is something to keep: a wrong path leaves no empty database
       ASSIGN_OR_RETURN(store_, model::Store::open(options_.database, options_.fresh ? model::OpenMode::fresh : model::OpenMode::append));
     }
-    ASSIGN_OR_RETURN(const model::ImportIds ids, store_->add(imported));
+    ASSIGN_OR_RETURN(import, store_->import(source.sha256));
+    return {};
+  }
+
+  base::Status finish(std::optional<model::Import>& import, const model::Imported& imported) {
+    RETURN_IF_ERROR(begin(import, imported.source));
+    ASSIGN_OR_RETURN(const model::ImportIds ids, import->finish(imported.source, imported.notes));
     return print_out(import_account(imported) + (ids.existed ? " (already in the database)\n" : "\n") + module_places(imported));
   }
 
   const Options& options_;
   std::optional<model::Store> store_;
+  base::Status kept_;  ///< what the store said last: its errors end a folder, those of a program do not
 };
 
 }  // namespace

@@ -41,22 +41,24 @@ base::Result<std::vector<std::string>> files_of(const std::string& path) {
   return files;
 }
 
-base::Result<model::Imported> read_program(const std::string& path) {
+base::Result<std::string> program_bytes(const std::string& path) {
   if (is_database(path)) {
     const std::string shown = base::escaped(path);
     return base::Error{fmt::format("{}: is a database, not a program; `profile --replay {}` runs what it holds", shown, shown)};
   }
-  ASSIGN_OR_RETURN(const std::string bytes, base::read_file(path));
+  return base::read_file(path);
+}
+
+base::Result<model::Imported> read_program(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, program_bytes(path));
   return importers::import({path == "-" ? "<stdin>" : path, bytes});
 }
 
 std::string import_account(const model::Imported& imported) {
-  size_t computations = 0;
-  for (const ir::Module& module : imported.modules) computations += module.computations.size();
   const model::Source& source = imported.source;
   std::string text = fmt::format("{}: {}, {} module{}, {} computations; {} instructions read, {} kept, {} dropped",
-                                 base::escaped(source.path), source.format, imported.modules.size(),
-                                 imported.modules.size() == 1 ? "" : "s", computations, source.read, source.kept, source.dropped);
+                                 base::escaped(source.path), source.format, source.modules, source.modules == 1 ? "" : "s",
+                                 source.computations, source.read, source.kept, source.dropped);
   std::map<std::string, int> counts;
   for (const model::Note& note : imported.notes) {
     if (note.code != "module-found") ++counts[note.code];

@@ -9,6 +9,8 @@
 
 namespace cli {
 
+/// Bytes of a file that may be a program: of anything but a database.
+base::Result<std::string> program_bytes(const std::string& path);
 base::Result<model::Imported> read_program(const std::string& path);
 /// The files below a folder, by name; a path to a file is itself. Links to folders are not followed.
 base::Result<std::vector<std::string>> files_of(const std::string& path);

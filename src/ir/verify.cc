@@ -12,24 +12,23 @@ namespace {
 
 class Verifier {
  public:
-  enum class LookFor : uint8_t { broken_rules, mixed_precision };
-  Verifier(const Module& module, LookFor look_for) : module_(module), look_for_(look_for) {}
+  explicit Verifier(const Module& module) : module_(module) {}
 
-  std::vector<Finding> run() {
+  Verdict run() {
     const auto count = static_cast<CompId>(module_.computations.size());
-    if (module_.entry < 0 || module_.entry >= count) return {{{0, 0}, "the module has no entry computation"}};
+    if (module_.entry < 0 || module_.entry >= count) return {{{{0, 0}, "the module has no entry computation"}}, {}};
     for (CompId c = 0; c < count; ++c) {
-      if (!check_ids(c)) return std::move(findings_);  // shapes cannot be looked at
+      if (!check_ids(c)) return std::move(verdict_);  // shapes cannot be looked at
     }
     for (CompId c = 0; c < count; ++c) {
       for (size_t i = 0; i < module_.comp(c).instrs.size(); ++i) check_shape({c, static_cast<InstrId>(i)});
     }
-    return std::move(findings_);
+    return std::move(verdict_);
   }
 
  private:
   bool found(InstrRef at, std::string what) {
-    findings_.push_back({at, std::move(what)});
+    verdict_.broken.push_back({at, std::move(what)});
     return false;
   }
 
@@ -60,10 +59,12 @@ class Verifier {
     if (inferred.how == Inferred::broken) found(at, fmt::format("'{}': {}", module_.name_of(instr), inferred.what));
     if (inferred.how != Inferred::follows) return;
     const Shape& declared = module_.shape(instr);
-    const bool exact = fits(declared, inferred.shape), loose = exact || fits_but_for_precision(declared, inferred.shape);
-    if (loose && (exact || look_for_ == LookFor::broken_rules || widens(instr.op))) return;
-    found(at, fmt::format("'{}' is declared {}, {} of its operands gives {}", module_.name_of(instr), print(declared, LayoutPrint::without),
-                          text(instr.op), print(inferred.shape, LayoutPrint::without)));
+    if (fits(declared, inferred.shape)) return;
+    const bool loose = fits_but_for_precision(declared, inferred.shape);
+    if (loose && widens(instr.op)) return;
+    std::string what = fmt::format("'{}' is declared {}, {} of its operands gives {}", module_.name_of(instr),
+                                   print(declared, LayoutPrint::without), text(instr.op), print(inferred.shape, LayoutPrint::without));
+    (loose ? verdict_.mixed_precision : verdict_.broken).push_back({at, std::move(what)});
   }
 
   /// Where compilers write results that are wider than the operands as a matter of course.
@@ -73,13 +74,12 @@ class Verifier {
   }
 
   const Module& module_;
-  LookFor look_for_;
-  std::vector<Finding> findings_;
+  Verdict verdict_;
 };
 
 }  // namespace
 
-std::vector<Finding> verify(const Module& module) { return Verifier(module, Verifier::LookFor::broken_rules).run(); }
-std::vector<Finding> mixed_precision(const Module& module) { return Verifier(module, Verifier::LookFor::mixed_precision).run(); }
+Verdict judge(const Module& module) { return Verifier(module).run(); }
+std::vector<Finding> verify(const Module& module) { return judge(module).broken; }
 
 }  // namespace ir

@@ -1,13 +1,44 @@
-// Writes what an importer returned.
+// A file's programs become rows, module by module.
 #pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "src/base/result.h"
 #include "src/model/database.h"
-#include "src/model/store.h"
+#include "src/model/records.h"
 
 namespace model {
 
-/// Inside a transaction of the caller. A source with the same sha256 is found, not stored again.
-base::Result<ImportIds> import_source(Database& database, const Imported& imported);
+/// Ids that an import got: one a module, and the instruction row of (module index, comp, instr).
+struct ImportIds {
+  int64_t source = 0;
+  bool existed = false;  ///< the same bytes had been imported before
+  std::vector<int64_t> modules;
+  std::vector<std::vector<int64_t>> first_instruction;  ///< [module][comp]: rows of a computation are consecutive: id = first + instr
+};
+
+/// An import in one transaction. A module is written while the next one is read, and may go when add() returns: a file of any size needs
+/// the memory of its largest module. What does not reach finish() leaves nothing.
+class Import {
+ public:
+  /// The database must not be used by others before finish(). Of bytes that it has already nothing is written.
+  static base::Result<Import> begin(Database& database, const std::string& sha256);
+  Import(Import&&) noexcept;
+  Import& operator=(Import&&) noexcept;
+  ~Import();
+
+  /// `text`: what replay reads later.
+  base::Status add(const ir::Module& module, std::string_view text);
+  base::Result<ImportIds> finish(const Source& source, std::span<const Note> notes);
+
+ private:
+  struct Impl;
+  explicit Import(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace model

@@ -20,13 +20,14 @@ struct Note {
 struct Source {
   std::string path, format, sha256;  ///< path as given
   int64_t bytes = 0;
+  int64_t modules = 0, computations = 0;    ///< in it
   int64_t read = 0, kept = 0, dropped = 0;  ///< records (HLO: instructions); read = kept + dropped
 };
 
 /// What an importer returns.
 struct Imported {
   Source source;
-  std::vector<ir::Module> modules;
+  std::vector<ir::Module> modules;        ///< none if the importer has handed them out one by one
   std::vector<std::string> module_texts;  ///< HLO text that the store keeps, one a module (as read if HLO)
   std::vector<Note> notes;
 };

@@ -1,4 +1,4 @@
-// Two statements, one for a full batch and one for a row of what is left; cells wait in one array, their texts in one string.
+// Two statements, one for many rows and one for a row of what is left; cells wait in one array, their texts in one string.
 #include "src/model/row_batch.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,8 @@
 namespace model {
 namespace {
 
-constexpr size_t kRows = 32;  ///< of a batch: more gains nothing, and old SQLite takes 999 parameters
+constexpr size_t kStatementRows = 32;  ///< of the wide statement: more gains nothing, and old SQLite takes 999 parameters
+constexpr size_t kRows = 16 * kStatementRows;
 
 std::string insert_sql(std::string_view table, std::string_view columns, size_t width, size_t rows) {
   std::string row = "(?";
@@ -21,54 +22,49 @@ std::string insert_sql(std::string_view table, std::string_view columns, size_t 
 
 }  // namespace
 
-RowBatch::RowBatch(Statement one, Statement many, size_t columns)
-    : one_(std::move(one)), many_(std::move(many)), columns_(columns), cells_in_a_batch_(columns * kRows) {
-  cells_.reserve(cells_in_a_batch_);
-}
+RowBatch::RowBatch(Background& background, Inserts inserts)
+    : background_(&background), inserts_(std::make_shared<Inserts>(std::move(inserts))), most_cells_(inserts_->columns * kRows) {}
 
-base::Result<RowBatch> RowBatch::make(Database& database, std::string_view table, std::string_view columns) {
+base::Result<RowBatch> RowBatch::make(Database& database, Background& background, std::string_view table, std::string_view columns) {
   const auto width = static_cast<size_t>(std::ranges::count(columns, ',')) + 1;
   ASSIGN_OR_RETURN(Statement one, database.prepare(insert_sql(table, columns, width, 1)));
-  ASSIGN_OR_RETURN(Statement many, database.prepare(insert_sql(table, columns, width, kRows)));
-  return RowBatch(std::move(one), std::move(many), width);
+  ASSIGN_OR_RETURN(Statement many, database.prepare(insert_sql(table, columns, width, kStatementRows)));
+  return RowBatch(background, {std::move(one), std::move(many), width});
 }
 
-void RowBatch::push(std::string_view value) {
-  cells_.push_back({Statement::Kind::text, static_cast<int64_t>(texts_.size()), 0, value.size()});
-  texts_ += value;
+void RowBatch::flush() {
+  if (rows_.cells.empty()) return;
+  auto rows = std::make_shared<Rows>(std::exchange(rows_, {}));
+  rows_.cells.reserve(most_cells_);
+  background_->submit([inserts = inserts_, rows = std::move(rows)] { return inserts->write(*rows); });
 }
 
 /// `count` cells from `first` become the parameters 1, 2, ….
-void RowBatch::bind(Statement& statement, size_t first, size_t count) const {
+void RowBatch::Inserts::bind(Statement& statement, const Rows& rows, size_t first, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    const Cell& cell = cells_[first + i];
+    const Cell& cell = rows.cells[first + i];
     const int parameter = static_cast<int>(i) + 1;
     if (cell.kind == Statement::Kind::integer)
       statement.bind(parameter, cell.integer);
     else if (cell.kind == Statement::Kind::real)
       statement.bind(parameter, cell.real);
     else if (cell.kind == Statement::Kind::text)
-      statement.bind(parameter, std::string_view(texts_).substr(static_cast<size_t>(cell.integer), cell.size));
+      statement.bind(parameter, std::string_view(rows.texts).substr(cell.begin, cell.size));
     else
       statement.bind(parameter, Null{});
   }
 }
 
-base::Status RowBatch::write_batch() {
-  bind(many_, 0, cells_.size());
-  RETURN_IF_ERROR(many_.step());
-  cells_.clear();
-  texts_.clear();
-  return {};
-}
-
-base::Status RowBatch::flush() {
-  for (size_t first = 0; first < cells_.size(); first += columns_) {
-    bind(one_, first, columns_);
-    RETURN_IF_ERROR(one_.step());
+base::Status RowBatch::Inserts::write(const Rows& rows) {
+  size_t first = 0;
+  for (const size_t wide = columns * kStatementRows; first + wide <= rows.cells.size(); first += wide) {
+    bind(many, rows, first, wide);
+    RETURN_IF_ERROR(many.step());
   }
-  cells_.clear();
-  texts_.clear();
+  for (; first < rows.cells.size(); first += columns) {
+    bind(one, rows, first, columns);
+    RETURN_IF_ERROR(one.step());
+  }
   return {};
 }
 

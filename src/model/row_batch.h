@@ -2,53 +2,75 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/model/background.h"
 #include "src/model/database.h"
 
 namespace model {
 
-/// Collects rows and writes them when there are enough. What is left is written by flush(); without it those rows are lost.
+/// Collects rows and has them written in the background when there are enough. What is left is written by flush(); without it those rows
+/// are lost. Failures come from Background::wait().
 class RowBatch {
  public:
-  /// `columns`: names separated by commas, e.g. "instruction, position, operand".
-  static base::Result<RowBatch> make(Database& database, std::string_view table, std::string_view columns);
+  /// `columns`: names separated by commas, e.g. "instruction, op, share".
+  static base::Result<RowBatch> make(Database& database, Background& background, std::string_view table, std::string_view columns);
 
   /// A row, value by value in the order of the columns. Texts are copied.
   template <typename... Values>
-  base::Status add(const Values&... values) {
-    (push(values), ...);
-    return cells_.size() < cells_in_a_batch_ ? base::Status() : write_batch();
+  void add(const Values&... values) {
+    const size_t first = rows_.cells.size();
+    rows_.cells.resize(first + sizeof...(values));
+    Cell* cell = rows_.cells.data() + first;
+    ((*cell++ = cell_of(values)), ...);
+    if (rows_.cells.size() >= most_cells_ || rows_.texts.size() > kMostTexts) flush();
   }
-  base::Status flush();
+  void flush();
 
  private:
+  static constexpr size_t kMostTexts = size_t{1} << 20;  ///< bytes: rows with long texts are written sooner
   struct Cell {
+    union {
+      int64_t integer = 0;
+      double real;
+      size_t begin;  ///< of a text
+    };
+    uint32_t size = 0;  ///< of a text
     Statement::Kind kind = Statement::Kind::null;
-    int64_t integer = 0;  ///< of a text: where it begins
-    double real = 0;
-    size_t size = 0;  ///< of a text
   };
-  RowBatch(Statement one, Statement many, size_t columns);
-  void push(Null) { cells_.push_back({}); }
-  void push(int64_t value) { cells_.push_back({Statement::Kind::integer, value, 0, 0}); }
-  void push(int32_t value) { push(int64_t{value}); }
-  void push(double value) { cells_.push_back({Statement::Kind::real, 0, value, 0}); }
-  void push(std::string_view value);
-  template <typename T>
-  void push(const std::optional<T>& value) {
-    value ? push(*value) : push(Null{});
+  struct Rows {
+    std::vector<Cell> cells;
+    std::string texts;
+  };
+  /// The statements for one row and for many.
+  struct Inserts {
+    Statement one, many;
+    size_t columns;
+    base::Status write(const Rows& rows);
+    static void bind(Statement& statement, const Rows& rows, size_t first, size_t count);
+  };
+  RowBatch(Background& background, Inserts inserts);
+  static Cell cell_of(int64_t value) { return {{value}, 0, Statement::Kind::integer}; }
+  static Cell cell_of(int32_t value) { return cell_of(int64_t{value}); }
+  static Cell cell_of(double value) { return {{.real = value}, 0, Statement::Kind::real}; }
+  Cell cell_of(std::string_view value) {
+    const Cell cell{{.begin = rows_.texts.size()}, static_cast<uint32_t>(value.size()), Statement::Kind::text};
+    rows_.texts += value;
+    return cell;
   }
-  void bind(Statement& statement, size_t first, size_t count) const;
-  base::Status write_batch();
+  template <typename T>
+  Cell cell_of(const std::optional<T>& value) {
+    return value ? cell_of(*value) : Cell();
+  }
 
-  Statement one_, many_;
-  size_t columns_, cells_in_a_batch_;
-  std::vector<Cell> cells_;
-  std::string texts_;
+  Background* background_;
+  std::shared_ptr<Inserts> inserts_;  ///< shared with the jobs that are under way
+  size_t most_cells_;
+  Rows rows_;
 };
 
 }  // namespace model

@@ -50,9 +50,30 @@ std::string_view schema() {
   return embedded::kFiles[0].text;
 }
 
+/// Operands, users and costs were rows of their own. They move as they are: only new imports share costs.
+constexpr std::string_view kToVersion4 = R"(
+  ALTER TABLE instruction ADD COLUMN operands TEXT;
+  ALTER TABLE instruction ADD COLUMN users TEXT;
+  ALTER TABLE instruction ADD COLUMN work INTEGER;
+  UPDATE instruction SET work = id,
+    operands = (SELECT nullif(json_group_array(read), '[]') FROM (
+      SELECT operand - instruction.id + instruction.position AS read FROM operand WHERE instruction = instruction.id ORDER BY operand.position)),
+    users = (SELECT nullif(json_group_array(reader), '[]') FROM (
+      SELECT DISTINCT o.instruction - instruction.id + instruction.position AS reader FROM operand o WHERE o.operand = instruction.id ORDER BY 1));
+  DROP TABLE operand;
+  CREATE TABLE work (work INTEGER NOT NULL, method TEXT NOT NULL, flops REAL NOT NULL, transcendentals REAL NOT NULL, bytes_read REAL NOT NULL,
+    bytes_written REAL NOT NULL, known INTEGER NOT NULL, PRIMARY KEY (work, method)) STRICT, WITHOUT ROWID;
+  INSERT INTO work SELECT instruction, method, flops, transcendentals, bytes_read, bytes_written, known FROM cost;
+  DROP TABLE cost;
+  ALTER TABLE op_instruction RENAME TO op_share;
+  DELETE FROM op_share WHERE (SELECT opcode FROM instruction WHERE id = op_share.instruction) <> 'fusion';
+  DROP INDEX op_instruction_of;
+  DROP INDEX instruction_name;
+)";
+
 /// Version 1 is the first that was published. A new table or view alone needs no statement: schema.sql makes it.
 std::span<const Migration> migrations() {
-  static constexpr Migration kSteps[] = {{1, ""}, {2, ""}};
+  static constexpr Migration kSteps[] = {{1, ""}, {2, ""}, {3, kToVersion4}};
   return kSteps;
 }
 

@@ -79,16 +79,11 @@ CREATE TABLE IF NOT EXISTS instruction (
   op          INTEGER REFERENCES op(id),                    -- framework operator in its metadata, or NULL
   source_file INTEGER REFERENCES string(id),                -- source file in its metadata, or NULL
   source_line INTEGER,                                      -- line in that file, or NULL
-  attributes  TEXT                                          -- the other attributes as a JSON object, texts as written; NULL: none
+  attributes  TEXT,                                         -- the other attributes as a JSON object, texts as written; NULL: none
+  operands    TEXT,                                         -- positions of what it reads as a JSON array, in order; NULL: none. See the view operand
+  users       TEXT,                                         -- positions of what reads it as a JSON array; NULL: none. See the view instruction_user
+  work        INTEGER                                       -- its costs in the table work. See the view cost
 ) STRICT;
-
--- What an instruction reads.
-CREATE TABLE IF NOT EXISTS operand (
-  instruction INTEGER NOT NULL REFERENCES instruction(id),  -- the reader
-  position    INTEGER NOT NULL,                             -- which operand, from 0
-  operand     INTEGER NOT NULL REFERENCES instruction(id),  -- what is read
-  PRIMARY KEY (instruction, position)
-) STRICT, WITHOUT ROWID;
 
 -- Computations that an instruction calls: body of a fusion, reducer, condition, branches.
 CREATE TABLE IF NOT EXISTS call (
@@ -98,16 +93,16 @@ CREATE TABLE IF NOT EXISTS call (
   PRIMARY KEY (instruction, position)
 ) STRICT, WITHOUT ROWID;
 
--- What one execution of an instruction costs on paper.
-CREATE TABLE IF NOT EXISTS cost (
-  instruction INTEGER NOT NULL REFERENCES instruction(id),  -- the instruction
+-- What one execution of an instruction costs on paper; instructions of equal costs share the rows. The view cost has them by instruction.
+CREATE TABLE IF NOT EXISTS work (
+  work   INTEGER NOT NULL,           -- as in instruction.work
   method TEXT NOT NULL,              -- xla: as XLA's cost analysis; nominal: 2 a multiply-add, products in custom calls too; traffic: bytes that must move
   flops  REAL NOT NULL,              -- floating-point operations
   transcendentals REAL NOT NULL,     -- exp, tanh, ...
   bytes_read REAL NOT NULL,          -- bytes that it reads
   bytes_written REAL NOT NULL,       -- bytes that it writes
   known  INTEGER NOT NULL,           -- 0: a custom call whose meaning is not known to the method
-  PRIMARY KEY (instruction, method)
+  PRIMARY KEY (work, method)
 ) STRICT, WITHOUT ROWID;
 
 -- A part of the model as its operators' names give it: "model/encoder/layer_0". Gradients stand in the scope of what they differentiate.
@@ -131,11 +126,11 @@ CREATE TABLE IF NOT EXISTS op (
   phase      TEXT NOT NULL                            -- forward, backward, optimizer, communication or host; judged by name and type
 ) STRICT;
 
--- Which operators an instruction does the work of: its own metadata, or for a fusion that of the parts.
-CREATE TABLE IF NOT EXISTS op_instruction (
-  instruction INTEGER NOT NULL REFERENCES instruction(id),  -- the instruction
+-- Which operators a fusion does the work of: those of its parts, or its own. The view op_instruction has those of all instructions.
+CREATE TABLE IF NOT EXISTS op_share (
+  instruction INTEGER NOT NULL REFERENCES instruction(id),  -- the fusion
   op    INTEGER NOT NULL REFERENCES op(id),                 -- an operator in it
-  share REAL NOT NULL,               -- part of the instruction that is the operator's, by bytes that its parts produce; the shares of an instruction sum to 1
+  share REAL NOT NULL,               -- part of the fusion that is the operator's, by bytes that its parts produce; the shares of a fusion sum to 1
   PRIMARY KEY (instruction, op)
 ) STRICT, WITHOUT ROWID;
 
@@ -303,9 +298,6 @@ CREATE TABLE IF NOT EXISTS buffer (
   PRIMARY KEY (run, buffer)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX IF NOT EXISTS operand_users ON operand(operand);
-CREATE INDEX IF NOT EXISTS instruction_name ON instruction(name);
-CREATE INDEX IF NOT EXISTS op_instruction_of ON op_instruction(op);
 CREATE INDEX IF NOT EXISTS module_source ON module(source);
 CREATE INDEX IF NOT EXISTS computation_module ON computation(module);
 CREATE INDEX IF NOT EXISTS run_module ON run(module);
@@ -325,12 +317,9 @@ FROM (
     coalesce(
       nullif(instr(s.path, '.before_optimizations'), 0),
       CASE WHEN instr(s.path, '_after_optimizations') > 0 THEN nullif(instr(s.path, '.sm_'), 0) END,
-      nullif(instr(s.path, '.gpu_after_optimizations'), 0),
-      nullif(instr(s.path, '.cpu_after_optimizations'), 0),
-      nullif(instr(s.path, '.tpu_after_optimizations'), 0),
-      nullif(instr(s.path, '.after_optimizations'), 0),
-      nullif(instr(s.path, '.before.'), 0),
-      nullif(instr(s.path, '.after.'), 0), 0) AS cut
+      nullif(instr(s.path, '.gpu_after_optimizations'), 0), nullif(instr(s.path, '.cpu_after_optimizations'), 0),
+      nullif(instr(s.path, '.tpu_after_optimizations'), 0), nullif(instr(s.path, '.after_optimizations'), 0),
+      nullif(instr(s.path, '.before.'), 0), nullif(instr(s.path, '.after.'), 0), 0) AS cut
   FROM module m JOIN source s ON s.id = m.source
 );
 
@@ -362,6 +351,37 @@ JOIN string l ON l.id = i.layout
 LEFT JOIN string f ON f.id = i.source_file
 LEFT JOIN op o ON o.id = i.op;
 
+-- What an instruction reads.
+CREATE VIEW IF NOT EXISTS operand AS
+SELECT
+  i.id AS instruction,               -- the reader
+  o.key AS position,                 -- which operand, from 0
+  i.id - i.position + o.value AS operand  -- what is read
+FROM instruction i, json_each(i.operands) o;
+
+-- What reads an instruction.
+CREATE VIEW IF NOT EXISTS instruction_user AS
+SELECT
+  i.id AS instruction,               -- what is read
+  i.id - i.position + u.value AS user  -- the reader; once, however many of its operands it is
+FROM instruction i, json_each(i.users) u;
+
+-- What one execution of an instruction costs on paper.
+CREATE VIEW IF NOT EXISTS cost AS
+SELECT
+  i.id AS instruction,               -- the instruction
+  w.method AS method,                -- xla, nominal, traffic: see the table work
+  w.flops AS flops, w.transcendentals AS transcendentals, w.bytes_read AS bytes_read, w.bytes_written AS bytes_written, w.known AS known  -- as in work
+FROM instruction i JOIN work w ON w.work = i.work;
+
+-- Which operators an instruction does the work of: its own metadata, or for a fusion that of the parts.
+CREATE VIEW IF NOT EXISTS op_instruction AS
+SELECT
+  instruction AS instruction, op AS op, share AS share  -- the instruction, an operator in it, and the operator's part of it; parts sum to 1
+FROM op_share
+UNION ALL
+SELECT id, op, 1.0 FROM instruction WHERE op IS NOT NULL AND opcode <> 'fusion';
+
 -- Time of each step of each run. Times of one execution, pass_ns that of all executions in a pass.
 CREATE VIEW IF NOT EXISTS step_time AS
 SELECT
@@ -391,8 +411,7 @@ SELECT
   s.saved_bytes AS saved_bytes,      -- traffic that fusing saves
   s.worst_error AS worst_error,      -- of --verify; at most 1 passes
   coalesce(t.flags, '') AS flags     -- doubts about the timing
-FROM step s
-LEFT JOIN step_stat t ON t.run = s.run AND t.step = s.step AND t.variant = 0;
+FROM step s LEFT JOIN step_stat t ON t.run = s.run AND t.step = s.step AND t.variant = 0;
 
 -- Sum of all steps of a run.
 CREATE VIEW IF NOT EXISTS run_time AS
@@ -467,7 +486,7 @@ LEFT JOIN instruction i ON i.id = t.instruction
 LEFT JOIN op o ON o.id = i.op
 ORDER BY t.run, t.pass_ns IS NULL, t.pass_ns DESC, t.step;
 
--- Time of framework operators. A fusion's time is divided among its operators by op_instruction.share; steps without one stand under op NULL.
+-- Time of framework operators. A fusion's time is divided among its operators by op_share; steps without one stand under op NULL.
 CREATE VIEW IF NOT EXISTS op_time AS
 SELECT
   t.run AS run,                      -- run
@@ -482,8 +501,9 @@ SELECT
   sum(t.flops * t.calls * coalesce(x.share, 1)) AS flops,  -- nominal work in a pass, divided like the time
   sum(t.bytes * t.calls * coalesce(x.share, 1)) AS bytes   -- traffic in a pass, divided like the time
 FROM step_time t
-LEFT JOIN op_instruction x ON x.instruction = t.instruction
-LEFT JOIN op o ON o.id = x.op
+LEFT JOIN instruction i ON i.id = t.instruction
+LEFT JOIN op_share x ON x.instruction = t.instruction
+LEFT JOIN op o ON o.id = coalesce(x.op, i.op)
 GROUP BY t.run, o.id;
 
 -- Time of the model's parts: each scope with everything inside it.
@@ -505,9 +525,7 @@ SELECT
   sum(CASE t.phase WHEN 'forward' THEN t.pass_ns ELSE 0.0 END) AS forward_ns,       -- of forward operators
   sum(CASE t.phase WHEN 'backward' THEN t.pass_ns ELSE 0.0 END) AS backward_ns,     -- of gradients
   sum(CASE t.phase WHEN 'optimizer' THEN t.pass_ns ELSE 0.0 END) AS optimizer_ns    -- of the optimizer
-FROM op_time t
-JOIN above a ON a.scope = t.scope
-JOIN scope s ON s.id = a.ancestor
+FROM op_time t JOIN above a ON a.scope = t.scope JOIN scope s ON s.id = a.ancestor
 GROUP BY t.run, s.id;
 
 -- What each fusion costs and saves. saved_ns is an estimate: the saved traffic at the triad's rate.
@@ -545,8 +563,7 @@ SELECT
   100.0 * sum(t.bytes * t.calls) / nullif(a.bytes, 0) AS bytes_percent,      -- share of it
   sum(t.pass_ns) AS pass_ns,                                                 -- time in a pass
   100.0 * sum(t.pass_ns) / nullif(a.pass_ns, 0) AS share_percent             -- share of the time
-FROM step_time t
-JOIN run_time a ON a.run = t.run
+FROM step_time t JOIN run_time a ON a.run = t.run
 GROUP BY t.run, t.class;
 
 -- Live memory at each step: buffers that are in use, aliases counted once; parameters and constants stay all the time. (The casts give the join an index.)

@@ -1,18 +1,20 @@
-// Writing. Each public function is one transaction, so what it reported as saved is in the file whatever happens next: the file is in
-// WAL mode while a store is open (readers follow a run as it grows) and goes back to a rollback journal at the end, because only then
-// does it open from a read-only folder.
+// Writing. Each public function is one transaction, so what it reported as saved is in the file whatever happens next. A file that others
+// may be reading is in WAL mode while a store is open (they follow a run as it grows) and goes back to a rollback journal at the end,
+// because only then does it open from a read-only folder. A new file has a journal until its first run: what an import appends is then
+// written once, and not first to a log.
 #include "src/model/store.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <thread>
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/ir/print.h"
 #include "src/model/checks.h"
 #include "src/model/content.h"
 #include "src/model/database.h"
-#include "src/model/import.h"
 #include "src/model/schema.h"
 #include "src/model/summary.h"
 
@@ -21,8 +23,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view kWriterPragmas =
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY";
+constexpr std::string_view kWriterPragmas = "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY";
+constexpr std::string_view kLog = "PRAGMA journal_mode = WAL";
 
 base::Error in_use(const std::string& path) {
   return {fmt::format("{}: another process is writing it; wait until it ends, or choose another file with -o", base::escaped(path))};
@@ -59,25 +61,28 @@ base::Status remove_ours(const std::string& path, milliseconds busy) {
   return base::Error{fmt::format("{}: cannot be replaced; make its folder writable, or choose another file with -o", base::escaped(path))};
 }
 
-base::Result<Database> open_file(const std::string& path, milliseconds busy) {
+base::Result<Database> open_file(const std::string& path, milliseconds busy, std::string_view journal) {
   ASSIGN_OR_RETURN(Database database, Database::open(path, Database::Access::write, busy));
   RETURN_IF_ERROR(identify(database, kSchemaVersion));  // before anything is changed in a file that may not be ours
+  RETURN_IF_ERROR(database.execute(journal));
   RETURN_IF_ERROR(database.execute(kWriterPragmas));
   RETURN_IF_ERROR(prepare_schema(database, schema(), migrations(), kSchemaVersion));
   return database;
 }
 
-/// A new file gets its tables out of the log at once. On a full disk this fails here, and leaves nothing; what fails later then takes its
-/// part of the log with it.
+/// A new file gets its tables at once. On a full disk this fails here, and leaves nothing.
 base::Result<Database> open_for_writing(const std::string& path, milliseconds busy) {
   ASSIGN_OR_RETURN(const FileState state, look_at(path));
-  auto database = open_file(path, busy);
-  if (state != FileState::missing) return database;
-  const base::Status settled = database.ok() ? database->execute("PRAGMA wal_checkpoint(TRUNCATE)") : database.error();
-  if (settled.ok()) return database;
-  if (database.ok()) database = settled.error();
-  remove_files(path);
+  auto database = open_file(path, busy, state == FileState::missing ? "" : kLog);
+  if (state == FileState::missing && !database.ok()) remove_files(path);
   return database;
+}
+
+/// For a run, which others may follow. SQLite does not wait for one that reads just now, so we do; with a journal a run would only be
+/// slower.
+void go_to_log(Database& database) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries && !database.execute(kLog).ok(); ++i) std::this_thread::sleep_for(milliseconds(10));
 }
 
 /// NULL for what was not measured.
@@ -235,14 +240,21 @@ base::Result<Store> Store::open(const std::string& path, OpenMode mode, millisec
   return Store(std::make_unique<Impl>(Impl{std::move(database), std::move(pass), std::move(sample)}));
 }
 
+base::Result<Import> Store::import(const std::string& sha256) { return Import::begin(impl_->database, sha256); }
+
 base::Result<ImportIds> Store::add(const Imported& imported) {
-  ASSIGN_OR_RETURN(Transaction transaction, Transaction::begin(impl_->database));
-  ASSIGN_OR_RETURN(ImportIds ids, import_source(impl_->database, imported));
-  RETURN_IF_ERROR(transaction.commit());
-  return ids;
+  ASSIGN_OR_RETURN(Import import, this->import(imported.source.sha256));
+  for (size_t i = 0; i < imported.modules.size(); ++i) {
+    const ir::Module& module = imported.modules[i];
+    const bool has_text = i < imported.module_texts.size();
+    const std::string printed = has_text ? std::string() : ir::print(module);
+    RETURN_IF_ERROR(import.add(module, has_text ? std::string_view(imported.module_texts[i]) : printed));
+  }
+  return import.finish(imported.source, imported.notes);
 }
 
 base::Result<int64_t> Store::begin(const Run& run) {
+  go_to_log(impl_->database);
   ASSIGN_OR_RETURN(Transaction transaction, Transaction::begin(impl_->database));
   ASSIGN_OR_RETURN(
       Statement insert,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/base/result.h"
+#include "src/model/import.h"
 #include "src/model/records.h"
 
 namespace model {
@@ -29,14 +30,6 @@ struct Rows {
   std::vector<std::vector<Cell>> rows;
 };
 
-/// Ids that an import got: one a module, and the instruction row of (module index, comp, instr).
-struct ImportIds {
-  int64_t source = 0;
-  bool existed = false;  ///< the same bytes had been imported before
-  std::vector<int64_t> modules;
-  std::vector<std::vector<int64_t>> first_instruction;  ///< [module][comp]: rows of a computation are consecutive: id = first + instr
-};
-
 class Store {
  public:
   /// Makes the file if it is missing. Runs whose writer was killed become `interrupted` and get their statistics now.
@@ -47,7 +40,9 @@ class Store {
   Store& operator=(Store&&) noexcept;
   ~Store();  ///< checkpoints, and leaves a file that opens from read-only places
 
-  /// One transaction: all or nothing.
+  /// Begins an import of the file with this hash, for modules that come one by one. Nothing else may be written until it ends.
+  base::Result<Import> import(const std::string& sha256);
+  /// The same of a whole file. One transaction: all or nothing.
   base::Result<ImportIds> add(const Imported& imported);
   /// Commits the run row with status `running`; returns its id.
   base::Result<int64_t> begin(const Run& run);

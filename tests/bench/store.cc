@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,9 +56,14 @@ void bench_import(const std::string& folder, const std::string& file) {
     const std::string path = folder + "/import.db";
     std::filesystem::remove(path);
     measured(fmt::format("import_{}", round).c_str(), [&] {
-      const model::Imported program = must(importers::hlo::read({file, text}));
       auto store = must(model::Store::open(path, model::OpenMode::append));
-      must(store.add(program));
+      std::optional<model::Import> import;
+      const auto take = [&](const model::Source& source, const ir::Module& module, std::string_view module_text) {
+        if (!import) import = must(store.import(source.sha256));
+        return import->add(module, module_text);
+      };
+      const model::Imported program = must(importers::hlo::read({file, text}, take));
+      must(import->finish(program.source, program.notes));
     });
   }
 }

@@ -171,7 +171,7 @@ TEST(Attributes, OfAliases) {
 TEST(Verify, AcceptsAndListsMixedPrecision) {
   const Module m = parsed("ENTRY e { x = f32[4] parameter(0) ROOT r = bf16[4] copy(x) }");
   EXPECT_TRUE(verify(m).empty());
-  EXPECT_EQ(mixed_precision(m).size(), 1u);
+  EXPECT_EQ(judge(m).mixed_precision.size(), 1u);
 }
 
 struct Broken {

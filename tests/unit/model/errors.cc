@@ -94,7 +94,8 @@ TEST_F(Errors, ADatabaseOfAnotherApplicationIsLeftAsItWas) {
 TEST_F(Errors, ANewerVersion) {
   make_store(path());
   sql(path(), "PRAGMA user_version = 99");
-  EXPECT_SAYS(reading(path()), "run.db: was made by a newer version of profile (schema 99, this one knows 3); update profile");
+  EXPECT_SAYS(reading(path()), "run.db: was made by a newer version of profile (schema 99, this one knows " +
+                                   std::to_string(kSchemaVersion) + "); update profile");
   EXPECT_SAYS(writing(path()), "run.db: was made by a newer version");
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "src/ir/print.h"
+#include "src/model/database.h"
 
 namespace model {
 namespace {
@@ -48,6 +49,17 @@ TEST_F(Import, WritesOperandsAndCallees) {
             "main|n");
 }
 
+TEST_F(Import, WritesUsersOnceEach) {
+  std::string twice(kProgram);
+  twice.replace(twice.find("add(a, b)"), 9, "add(b, b)");
+  add(twice);
+  EXPECT_EQ(
+      ask(path(),
+          "SELECT a.name, b.name FROM instruction_user u JOIN instruction a ON a.id = u.instruction JOIN instruction b ON b.id = u.user "
+          "ORDER BY a.id, b.id"),
+      "b|s p|e e|r zero|r x|f f|n");
+}
+
 TEST_F(Import, WritesAttributesAsJson) {
   add();
   EXPECT_EQ(
@@ -59,6 +71,48 @@ TEST_F(Import, WritesAttributesAsJson) {
 TEST_F(Import, WritesThreeCostsAnInstruction) {
   add();
   EXPECT_EQ(ask(path(), "SELECT count(*), count(DISTINCT method) FROM cost"), "30|3");
+  EXPECT_EQ(
+      ask(path(),
+          "SELECT c.flops, c.bytes_read FROM cost c JOIN instruction i ON i.id = c.instruction WHERE i.name = 'n' AND method = 'xla'"),
+      "8.000000|32.000000");
+  EXPECT_EQ(ask(path(), "SELECT count(DISTINCT work) < 10 FROM work"), "1");  // equal ones share
+}
+
+TEST_F(Import, ThatIsNotFinishedLeavesNothing) {
+  const Imported program = imported(kProgram);
+  {
+    auto store = Store::open(path(), OpenMode::append);
+    auto import = store->import(program.source.sha256);
+    ASSERT_TRUE(import->add(program.modules[0], program.module_texts[0]).ok());
+  }
+  EXPECT_EQ(ask(path(), "SELECT (SELECT count(*) FROM module), (SELECT count(*) FROM instruction), (SELECT count(*) FROM content)"),
+            "0|0|0");
+  EXPECT_FALSE(add().existed);
+}
+
+TEST_F(Import, TakesManyModulesOneByOne) {
+  const Imported program = imported(kProgram);
+  auto store = Store::open(path(), OpenMode::append);
+  auto import = store->import(program.source.sha256);
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(import->add(program.modules[0], "// " + std::to_string(i)).ok());
+  const auto ids = import->finish(program.source, {});
+  ASSERT_TRUE(ids.ok());
+  EXPECT_EQ(ids->first_instruction.back().back(), 10 * 999 + 3 + 4 + 1);
+  store = Store::open(path("other.db"), OpenMode::append);
+  EXPECT_EQ(ask(path(), "SELECT count(*), count(DISTINCT computation), max(id) FROM instruction"), "10000|3000|10000");
+  EXPECT_EQ(ask(path(), "SELECT plain FROM module m JOIN content c ON c.id = m.content WHERE m.position = 500"), "// 500");
+}
+
+TEST_F(Import, TellsThatTheDiskIsFull) {
+  const Imported program = imported(kProgram);
+  auto database = Database::open(path(), Database::Access::write, std::chrono::milliseconds(0));
+  ASSERT_TRUE(Store::open(path(), OpenMode::append).ok());
+  ASSERT_TRUE(database->execute("PRAGMA max_page_count = 1").ok());  // becomes what the file has
+  auto import = model::Import::begin(*database, program.source.sha256);
+  base::Status status;
+  for (int i = 0; i < 2000 && status.ok(); ++i) status = import->add(program.modules[0], "// " + std::to_string(i));
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find("no space is left for it"), std::string::npos) << status.error().message;
 }
 
 TEST_F(Import, DividesAFusionAmongItsOperators) {

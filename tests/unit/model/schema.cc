@@ -28,7 +28,7 @@ TEST_F(Schema, EveryTableAndViewHasASentenceAboveIt) {
     EXPECT_TRUE(lines[i - 1].starts_with("-- ")) << lines[i];
     ++found;
   }
-  EXPECT_EQ(found, 26 + 13);
+  EXPECT_EQ(found, 25 + 17);
 }
 
 TEST_F(Schema, EveryColumnHasAComment) {
@@ -58,7 +58,7 @@ TEST_F(Schema, EveryViewRunsInTheShell) {
   ASSERT_TRUE(Store::open(path(), OpenMode::append).ok());
   const auto reader = Reader::open(path());
   const auto views = reader->query("SELECT name FROM sqlite_schema WHERE type = 'view'");
-  ASSERT_EQ(views->rows.size(), 13u);
+  ASSERT_EQ(views->rows.size(), 17u);
   for (const auto& row : views->rows) {
     EXPECT_EQ(std::system(("sqlite3 -readonly -bail '" + path() + "' 'SELECT * FROM " + row[0].text + "'").c_str()), 0) << row[0].text;
   }
@@ -103,6 +103,41 @@ TEST_F(Schema, AVersionWithoutAMigrationIsTold) {
   const base::Status done = prepare_schema(database, kNew, std::span(kSteps).subspan(1), 3);
   ASSERT_FALSE(done.ok());
   EXPECT_NE(done.error().message.find("schema 1 is too old for this version of profile"), std::string::npos);
+}
+
+/// What version 4 changed, as version 3 had it: n = f(p, p), where f is a fusion and p a parameter.
+constexpr std::string_view kVersion3 = R"(
+  CREATE TABLE instruction (id INTEGER PRIMARY KEY, computation INTEGER NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL,
+    opcode TEXT NOT NULL, kind TEXT NOT NULL, dtype TEXT NOT NULL, shape INTEGER NOT NULL, layout INTEGER NOT NULL,
+    result_bytes INTEGER NOT NULL, op INTEGER, source_file INTEGER, source_line INTEGER, attributes TEXT) STRICT;
+  CREATE TABLE operand (instruction INTEGER NOT NULL, position INTEGER NOT NULL, operand INTEGER NOT NULL, PRIMARY KEY (instruction, position))
+    STRICT, WITHOUT ROWID;
+  CREATE TABLE cost (instruction INTEGER NOT NULL, method TEXT NOT NULL, flops REAL NOT NULL, transcendentals REAL NOT NULL,
+    bytes_read REAL NOT NULL, bytes_written REAL NOT NULL, known INTEGER NOT NULL, PRIMARY KEY (instruction, method)) STRICT, WITHOUT ROWID;
+  CREATE TABLE op_instruction (instruction INTEGER NOT NULL, op INTEGER NOT NULL, share REAL NOT NULL, PRIMARY KEY (instruction, op))
+    STRICT, WITHOUT ROWID;
+  CREATE INDEX operand_users ON operand(operand);
+  CREATE INDEX instruction_name ON instruction(name);
+  CREATE INDEX op_instruction_of ON op_instruction(op);
+  INSERT INTO instruction VALUES (11, 5, 0, 'p', 'parameter', '', 'f32', 1, 1, 4, NULL, NULL, NULL, NULL),
+    (12, 5, 1, 'f', 'fusion', 'kLoop', 'f32', 1, 1, 4, 1, NULL, NULL, NULL), (13, 5, 2, 'n', 'negate', '', 'f32', 1, 1, 4, 2, NULL, NULL, NULL);
+  INSERT INTO operand VALUES (12, 0, 11), (12, 1, 11), (13, 0, 12);
+  INSERT INTO cost VALUES (12, 'xla', 3, 0, 8, 4, 1), (13, 'xla', 1, 0, 4, 4, 1);
+  INSERT INTO op_instruction VALUES (12, 1, 0.25), (12, 2, 0.75), (13, 2, 1);
+)";
+
+TEST_F(Schema, OfVersion3IsBroughtUpWithAllItsRows) {
+  {
+    auto database = Database::open(path(), Database::Access::write, std::chrono::milliseconds(0));
+    const std::string mark = "PRAGMA user_version = 3; PRAGMA application_id = " + std::to_string(kApplicationId);
+    ASSERT_TRUE(database->execute(std::string(kVersion3) + mark).ok());
+  }
+  ASSERT_TRUE(Store::open(path(), OpenMode::append).ok());
+  EXPECT_EQ(ask(path(), "SELECT instruction, position, operand FROM operand ORDER BY 1, 2"), "12|0|11 12|1|11 13|0|12");
+  EXPECT_EQ(ask(path(), "SELECT instruction, user FROM instruction_user ORDER BY 1"), "11|12 12|13");
+  EXPECT_EQ(ask(path(), "SELECT instruction, method, format('%g', flops) FROM cost ORDER BY 1"), "12|xla|3 13|xla|1");
+  EXPECT_EQ(ask(path(), "SELECT instruction, op, format('%g', share) FROM op_instruction ORDER BY 1, 2"), "12|1|0.25 12|2|0.75 13|2|1");
+  EXPECT_EQ(ask(path(), "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND tbl_name IN ('instruction', 'operand')"), "0");
 }
 
 TEST_F(Schema, OfThisVersionIsLeftAlone) {

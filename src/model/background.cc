@@ -1,0 +1,58 @@
+// A deque under a mutex. The running job stays in front until it is done: it counts as pending.
+#include "src/model/background.h"
+
+#include <utility>
+
+namespace model {
+namespace {
+
+constexpr size_t kMostPending = 16;
+
+}  // namespace
+
+Background::Background() : thread_([this] { work(); }) {}
+
+Background::~Background() {
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Background::submit(Job job) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return jobs_.size() < kMostPending; });
+  jobs_.push_back(std::move(job));
+  changed_.notify_all();
+}
+
+base::Status Background::status() {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+base::Status Background::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return jobs_.empty(); });
+  return status_;
+}
+
+void Background::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stops_ || !jobs_.empty(); });
+    if (stops_) return;
+    const Job job = std::move(jobs_.front());
+    const bool runs = status_.ok();
+    lock.unlock();
+    base::Status done = runs ? job() : base::Status();
+    lock.lock();
+    if (!done.ok()) status_ = std::move(done);
+    jobs_.pop_front();
+    changed_.notify_all();
+  }
+}
+
+}  // namespace model

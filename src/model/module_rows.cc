@@ -1,0 +1,352 @@
+// What instructions share gets one row when it is first needed: shapes, layouts, files (string), operators and their scopes, costs (work).
+// Operands and users are texts in the instruction's own row: as rows of their own they were more than all others together.
+#include "src/model/module_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "src/base/hash.h"
+#include "src/base/text.h"
+#include "src/ir/attr.h"
+#include "src/ir/cost_model.h"
+#include "src/ir/print.h"
+#include "src/model/operators.h"
+
+namespace model {
+namespace {
+
+constexpr size_t kMostOperators = 64;  ///< of one fusion: bounds what a file can make us write
+
+/// Texts of programs may hold any bytes; what is stored can be read by every client.
+std::string shown(std::string_view text) { return base::escaped(text); }
+
+/// NULL for what is not there.
+std::optional<int64_t> or_null(int64_t row) { return row == 0 ? std::nullopt : std::optional(row); }
+std::optional<std::string_view> or_null(std::string_view text) { return text.empty() ? std::nullopt : std::optional(text); }
+
+/// Appends a text as JSON writes it. Most need no escapes.
+void append_json(std::string& out, std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; };
+  if (std::ranges::all_of(text, is_plain))
+    out.append("\"").append(text).append("\"");
+  else
+    out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// "[3,17]"; nothing for an empty list.
+template <typename Ids>
+void append_list(std::string& out, const Ids& ids) {
+  for (const int32_t id : ids) {
+    char digits[12];
+    out += out.empty() ? '[' : ',';
+    out.append(digits, std::to_chars(std::begin(digits), std::end(digits), id).ptr);
+  }
+  if (!out.empty()) out += ']';
+}
+
+/// Who uses each instruction of a computation, in order, once each: one array, and where the part of each begins.
+class Users {
+ public:
+  explicit Users(const ir::Computation& comp) : begin_(comp.instrs.size() + 1), last_(comp.instrs.size(), -1) {
+    each_use(comp, [&](size_t used, int32_t) { ++begin_[used + 1]; });
+    for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+    users_.resize(begin_.back());
+    std::ranges::fill(last_, -1);
+    std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
+    each_use(comp, [&](size_t used, int32_t user) { users_[next[used]++] = user; });
+  }
+  std::span<const int32_t> of(size_t instr) const { return std::span(users_).subspan(begin_[instr], begin_[instr + 1] - begin_[instr]); }
+
+ private:
+  template <typename Each>
+  void each_use(const ir::Computation& comp, Each each) {
+    for (size_t i = 0; i < comp.instrs.size(); ++i) {
+      const auto user = static_cast<int32_t>(i);
+      for (const ir::InstrId id : comp.instrs[i].operands) {
+        const auto used = static_cast<size_t>(id);
+        if (std::exchange(last_[used], user) != user) each(used, user);
+      }
+    }
+  }
+  std::vector<size_t> begin_;
+  std::vector<int32_t> users_, last_;  ///< last_: the user that was counted last
+};
+
+/// The operators of a module and the scopes around them.
+class Operators {
+ public:
+  Operators(const ir::Module& module, NextIds& next, ProgramTables& tables) : module_(module), next_(next), tables_(tables) {}
+
+  /// Row of the operator that `origin` names, or 0 if it names none.
+  int64_t row_of(const ir::Origin* origin) {
+    if (origin == nullptr || origin->op_name == ir::StringId::empty) return 0;
+    const uint64_t key = uint64_t{static_cast<uint32_t>(origin->op_name)} << 32 | static_cast<uint32_t>(origin->op_type);
+    const auto [row, fresh] = rows_.try_emplace(key, next_.op);
+    if (!fresh) return row->second;
+    const std::string type = shown(module_.text(origin->op_type)), name = shown(module_.text(origin->op_name));
+    const OperatorName parsed = operator_name(name, type);
+    const auto position = static_cast<int64_t>(rows_.size()) - 1;
+    tables_.op.add(next_.op, next_.module, position, std::string_view(type), std::string_view(name), parsed.short_name,
+                   scope_row(parsed.scope), text(parsed.phase));
+    return next_.op++;
+  }
+
+ private:
+  int64_t scope_row(std::span<const std::string_view> parts) {
+    std::string path;
+    int64_t row = 0;
+    if (parts.empty()) return scope_row(path, 0, 0);
+    for (size_t depth = 0; depth < parts.size(); ++depth) {
+      path.append(depth == 0 ? "" : "/").append(parts[depth]);
+      row = scope_row(path, row, static_cast<int64_t>(depth));
+    }
+    return row;
+  }
+
+  int64_t scope_row(const std::string& path, int64_t parent, int64_t depth) {
+    const auto [row, fresh] = scopes_.try_emplace(path, next_.scope);
+    if (!fresh) return row->second;
+    tables_.scope.add(next_.scope, next_.module, or_null(parent), depth, std::string_view(path));
+    return next_.scope++;
+  }
+
+  const ir::Module& module_;
+  NextIds& next_;
+  ProgramTables& tables_;
+  std::unordered_map<uint64_t, int64_t> rows_;
+  std::unordered_map<std::string, int64_t> scopes_;
+};
+
+/// Rows of table work: what equal instructions cost by each method.
+class Works {
+ public:
+  Works(const ir::Module& module, NextIds& next, ProgramTables& tables) : next_(next), tables_(tables) {
+    for (const ir::CostMethod method : ir::kCostMethods) models_.emplace_back(module, method);
+  }
+
+  int64_t row_of(const ir::Computation& comp, const ir::Instr& instr) {
+    Numbers numbers{};
+    auto at = numbers.begin();
+    for (ir::CostModel& model : models_) {
+      const ir::Cost cost = model.of(comp, instr);
+      for (const double value : {cost.flops, cost.transcendentals, cost.bytes_read, cost.bytes_written, cost.known ? 1.0 : 0.0})
+        *at++ = value;
+    }
+    const auto [row, fresh] = rows_.try_emplace(numbers, next_.work);
+    if (!fresh) return row->second;
+    for (size_t i = 0; i < models_.size(); ++i) {
+      const double* of = &numbers[i * kNumbers];
+      tables_.work.add(next_.work, ir::text(ir::kCostMethods[i]), of[0], of[1], of[2], of[3], static_cast<int64_t>(of[4]));
+    }
+    return next_.work++;
+  }
+
+ private:
+  static constexpr size_t kNumbers = 5;  ///< of one method
+  using Numbers = std::array<double, kNumbers * std::size(ir::kCostMethods)>;
+  struct Hash {
+    size_t operator()(const Numbers& numbers) const {
+      return base::hash64({reinterpret_cast<const char*>(numbers.data()), sizeof numbers});
+    }
+  };
+
+  NextIds& next_;
+  ProgramTables& tables_;
+  std::vector<ir::CostModel> models_;  ///< in the order of kCostMethods; they remember what computations cost
+  std::unordered_map<Numbers, int64_t, Hash> rows_;
+};
+
+std::string kind_of(const ir::Module& module, const ir::Instr& instr) {
+  if (instr.op == ir::Op::fusion) return shown(ir::attr_text(module, instr, "kind").value_or(""));
+  if (instr.op == ir::Op::custom_call) return shown(ir::attr_string(module, instr, "custom_call_target"));
+  return "";
+}
+
+/// Attributes as a JSON object of texts; callees by name. Empty if there are none.
+void append_attributes(std::string& out, const ir::Module& module, const ir::Instr& instr) {
+  size_t next_call = 0;
+  std::string value;
+  for (const ir::Attr& attr : instr.attrs) {
+    out += out.empty() ? '{' : ',';
+    append_json(out, shown(module.text(attr.key)));
+    out += ':';
+    value = module.text(attr.text);
+    for (int32_t i = 0; i < attr.calls && next_call < instr.calls.size(); ++i, ++next_call) {
+      value.append(i == 0 ? "" : ", ").append(module.text(module.comp(instr.calls[next_call]).name));
+    }
+    append_json(out, value);
+  }
+  if (!out.empty()) out += '}';
+}
+
+/// Does an instruction of a fusion do work of its own?
+bool produces(ir::Op op) {
+  const ir::OpClass cls = ir::info(op).cls;
+  return cls != ir::OpClass::source && cls != ir::OpClass::alias && cls != ir::OpClass::order;
+}
+
+class ModuleWriter {
+ public:
+  ModuleWriter(const ir::Module& module, NextIds& next, ProgramTables& tables)
+      : module_(module),
+        next_(next),
+        tables_(tables),
+        operators_(module, next, tables),
+        works_(module, next, tables),
+        shapes_(module.shapes.size()),
+        first_computation_(next.computation) {}
+
+  std::vector<int64_t> write() {
+    std::vector<int64_t> first_instruction;
+    for (const ir::Computation& comp : module_.computations) {
+      first_instruction.push_back(next_.instruction);
+      write(comp);
+    }
+    return first_instruction;
+  }
+
+ private:
+  /// What instructions of equal shape share.
+  struct ShapeRow {
+    int64_t shape = 0, layout = 0, bytes = 0;
+  };
+  /// Operators in a computation with the part of its work that is theirs.
+  using Shares = std::vector<std::pair<int64_t, double>>;
+
+  void write(const ir::Computation& comp) {
+    const std::string name = shown(module_.text(comp.name));
+    tables_.computation.add(next_.computation, next_.module, next_.computation - first_computation_, std::string_view(name),
+                            next_.instruction, static_cast<int64_t>(comp.instrs.size()), next_.instruction + comp.root);
+    const Users users(comp);
+    for (size_t i = 0; i < comp.instrs.size(); ++i) write(comp, i, users.of(i));
+    ++next_.computation;
+  }
+
+  void write(const ir::Computation& comp, size_t position, std::span<const int32_t> users) {
+    const ir::Instr& instr = comp.instrs[position];
+    const ir::Origin* origin = module_.origin(instr);
+    const ShapeRow& shape = shape_row(instr.shape);
+    const int64_t op = operators_.row_of(origin);
+    const int64_t file = origin == nullptr ? 0 : string_row(shown(module_.text(origin->source_file)));
+    const std::string name = shown(module_.name_of(instr)), kind = kind_of(module_, instr);
+    for (std::string* text : {&attributes_, &operands_, &users_}) text->clear();
+    append_attributes(attributes_, module_, instr);
+    append_list(operands_, instr.operands);
+    append_list(users_, users);
+    tables_.instruction.add(next_.instruction, next_.computation, static_cast<int64_t>(position), std::string_view(name),
+                            ir::text(instr.op), std::string_view(kind), ir::text(module_.shape(instr).type), shape.shape, shape.layout,
+                            shape.bytes, or_null(op), or_null(file), file == 0 ? std::nullopt : std::optional(origin->source_line),
+                            or_null(attributes_), or_null(operands_), or_null(users_), works_.row_of(comp, instr));
+    for (size_t i = 0; i < instr.calls.size(); ++i) {
+      tables_.call.add(next_.instruction, static_cast<int64_t>(i), first_computation_ + instr.calls[i]);
+    }
+    if (instr.op == ir::Op::fusion) write_shares(instr, op);
+    ++next_.instruction;
+  }
+
+  const ShapeRow& shape_row(ir::ShapeId id) {
+    ShapeRow& row = shapes_[static_cast<size_t>(id)];
+    if (row.shape != 0) return row;
+    const ir::Shape& shape = module_.shape(id);
+    const std::string whole = ir::print(shape), plain = ir::print(shape, ir::LayoutPrint::without);
+    row.shape = string_row(plain);
+    row.layout = text_row(whole.starts_with(plain) ? whole.substr(plain.size()) : whole);
+    row.bytes = ir::bytes(shape);
+    return row;
+  }
+
+  int64_t string_row(const std::string& text) { return text.empty() ? 0 : text_row(text); }
+  int64_t text_row(const std::string& text) {
+    const auto [row, fresh] = strings_.try_emplace(text, next_.string);
+    if (!fresh) return row->second;
+    tables_.string.add(next_.string, std::string_view(text));
+    return next_.string++;
+  }
+
+  /// A fusion without operators in it does the work of its own.
+  void write_shares(const ir::Instr& fusion, int64_t own) {
+    const Shares shares = fusion.calls.empty() ? Shares() : shares_of(module_.comp(fusion.calls.front()));
+    for (const auto& [op, share] : shares) tables_.op_share.add(next_.instruction, op, share);
+    if (shares.empty() && own != 0) tables_.op_share.add(next_.instruction, own, 1.0);
+  }
+
+  /// By bytes that the parts produce: most fusions are bound by traffic, and every part has a result.
+  Shares shares_of(const ir::Computation& body) {
+    std::map<int64_t, double> bytes;
+    for (const ir::Instr& part : body.instrs) {
+      const int64_t op = produces(part.op) ? operators_.row_of(module_.origin(part)) : 0;
+      if (op != 0) bytes[op] += static_cast<double>(std::max<int64_t>(1, ir::bytes(module_.shape(part))));
+    }
+    Shares shares(bytes.begin(), bytes.end());
+    std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    if (shares.size() > kMostOperators) shares.resize(kMostOperators);
+    double sum = 0;
+    for (const auto& [op, part] : shares) sum += part;
+    for (auto& [op, part] : shares) part /= sum;
+    return shares;
+  }
+
+  const ir::Module& module_;
+  NextIds& next_;
+  ProgramTables& tables_;
+  Operators operators_;
+  Works works_;
+  std::vector<ShapeRow> shapes_;  ///< by ShapeId; shape 0: not written yet
+  std::unordered_map<std::string, int64_t> strings_;
+  int64_t first_computation_;
+  std::string attributes_, operands_, users_;  ///< of the instruction in hand
+};
+
+}  // namespace
+
+base::Result<NextIds> NextIds::read(const Database& database) {
+  NextIds next;
+  const auto after = [&](std::string_view table, std::string_view id) {
+    return database.integer(fmt::format("SELECT coalesce(max({}), 0) + 1 FROM {}", id, table));
+  };
+  ASSIGN_OR_RETURN(next.module, after("module", "id"));
+  ASSIGN_OR_RETURN(next.computation, after("computation", "id"));
+  ASSIGN_OR_RETURN(next.instruction, after("instruction", "id"));
+  ASSIGN_OR_RETURN(next.string, after("string", "id"));
+  ASSIGN_OR_RETURN(next.work, after("work", "work"));
+  ASSIGN_OR_RETURN(next.op, after("op", "id"));
+  ASSIGN_OR_RETURN(next.scope, after("scope", "id"));
+  return next;
+}
+
+base::Result<ProgramTables> ProgramTables::make(Database& database, Background& background) {
+  const auto table = [&](std::string_view name, std::string_view columns) { return RowBatch::make(database, background, name, columns); };
+  ASSIGN_OR_RETURN(RowBatch computation, table("computation", "id, module, position, name, first_instruction, instructions, root"));
+  ASSIGN_OR_RETURN(RowBatch instruction,
+                   table("instruction",
+                         "id, computation, position, name, opcode, kind, dtype, shape, layout, result_bytes, op, source_file, source_line, "
+                         "attributes, operands, users, work"));
+  ASSIGN_OR_RETURN(RowBatch call, table("call", "instruction, position, computation"));
+  ASSIGN_OR_RETURN(RowBatch string, table("string", "id, text"));
+  ASSIGN_OR_RETURN(RowBatch work, table("work", "work, method, flops, transcendentals, bytes_read, bytes_written, known"));
+  ASSIGN_OR_RETURN(RowBatch op, table("op", "id, module, position, type, name, short_name, scope, phase"));
+  ASSIGN_OR_RETURN(RowBatch scope, table("scope", "id, module, parent, depth, name"));
+  ASSIGN_OR_RETURN(RowBatch op_share, table("op_share", "instruction, op, share"));
+  return ProgramTables{std::move(computation), std::move(instruction), std::move(call),  std::move(string),
+                       std::move(work),        std::move(op),          std::move(scope), std::move(op_share)};
+}
+
+void ProgramTables::flush() {
+  for (RowBatch* batch : {&computation, &instruction, &call, &string, &work, &op, &scope, &op_share}) batch->flush();
+}
+
+std::vector<int64_t> write_module(const ir::Module& module, NextIds& next, ProgramTables& tables) {
+  return ModuleWriter(module, next, tables).write();
+}
+
+}  // namespace model
