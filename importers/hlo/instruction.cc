@@ -21,7 +21,7 @@ constexpr size_t kShownName = 60;  ///< bytes of a name that a message repeats
 }  // namespace
 
 bool Parser::parse_instruction(Scope& scope) {
-  const bool root = lexer_.take_word("ROOT");
+  const bool root = lexer_.peek() == 'R' && lexer_.take_word("ROOT");
   ir::Instr instr;
   lexer_.skip();
   instr.offset = static_cast<uint32_t>(lexer_.at());
@@ -37,10 +37,7 @@ bool Parser::parse_instruction(Scope& scope) {
   const auto id = parse_rhs(scope, std::move(instr));
   if (!id) return false;
   if (root) scope.root = *id;
-  ir::Instr done = std::move(scope.instrs.back());  // attributes may hold bodies, which do not touch this scope
-  if (!parse_attributes(done)) return false;
-  scope.instrs.back() = std::move(done);
-  return true;
+  return parse_attributes(scope.instrs.back());  // they may hold bodies, which do not touch this scope
 }
 
 /// Why there is no '=' after a name: most often something before it has no end.
@@ -66,12 +63,9 @@ bool Parser::at_attribute(std::string_view key) {
 /// `shape? opcode(operands)`, appended to the scope after the instructions that stand inside it.
 std::optional<ir::InstrId> Parser::parse_rhs(Scope& scope, ir::Instr instr) {
   if (++depth_ > kMaxDepth) return fail(lexer_.at(), fmt::format("instructions nest deeper than {}", kMaxDepth)), std::nullopt;
-  instr.shape = kNoShape;
-  if (at_shape()) {
-    const auto shape = parse_shape();
-    if (!shape) return std::nullopt;
-    instr.shape = *shape;
-  }
+  const auto shape = parse_shape_if_any();
+  if (!shape) return std::nullopt;
+  instr.shape = *shape;
   lexer_.skip();
   const size_t place = lexer_.at();
   const std::string_view word = lexer_.word();
@@ -120,8 +114,7 @@ bool Parser::parse_arguments(Scope& scope, ir::Instr& instr) {
   }
   if (instr.op == ir::Op::constant) {
     if (instr.shape == kNoShape) return fail(place, "a constant needs its shape");
-    const ir::Shape shape = module_.shape(instr.shape);
-    auto literal = parse_literal(shape, 0);
+    auto literal = parse_literal(module_.shape(instr.shape), 0);
     if (!literal) return false;
     if (literal->elided)
       notes_.add(instr.offset, "elided-constant",
@@ -129,23 +122,23 @@ bool Parser::parse_arguments(Scope& scope, ir::Instr& instr) {
     instr.literal = module_.add(*std::move(literal));
     return true;
   }
+  const size_t outer = operands_.size();
   for (bool first = true; lexer_.peek() != ')'; first = false) {
     if (!first && !lexer_.take(',')) return expected("',' or ')' after an operand");
-    if (!parse_operand(scope, instr)) return false;
+    if (!parse_operand(scope)) return false;
   }
+  instr.operands.assign(operands_.begin() + static_cast<std::ptrdiff_t>(outer), operands_.end());
+  operands_.resize(outer);
   return true;
 }
 
 /// `shape? name (#index)*`, or an instruction in place.
-bool Parser::parse_operand(Scope& scope, ir::Instr& instr) {
-  ir::ShapeId shape = kNoShape;
+bool Parser::parse_operand(Scope& scope) {
   lexer_.skip();
   const size_t begin = lexer_.at();
-  if (at_shape()) {
-    const auto written = parse_shape();
-    if (!written) return false;
-    shape = *written;
-  }
+  const auto written = parse_shape_if_any();
+  if (!written) return false;
+  const ir::ShapeId shape = *written;
   if (shape != kNoShape && !single_ && (lexer_.peek() == ',' || lexer_.raw() == ')')) {
     notes_.add(begin, "nameless-operand", "an operand without a name is left out, as XLA does");
     return true;
@@ -158,7 +151,7 @@ bool Parser::parse_operand(Scope& scope, ir::Instr& instr) {
     ir::Instr nested;
     nested.offset = static_cast<uint32_t>(begin);
     const auto id = parse_rhs(scope, std::move(nested));
-    if (id) instr.operands.push_back(~*id);
+    if (id) operands_.push_back(~*id);
     return id.has_value();
   }
   if (name.empty() && !(single_ && shape != kNoShape)) return expected("an operand");
@@ -168,7 +161,7 @@ bool Parser::parse_operand(Scope& scope, ir::Instr& instr) {
     if (!lexer_.integer()) return expected("an index");
     name = lexer_.text().substr(name_begin, lexer_.at() - name_begin);
   }
-  instr.operands.push_back(static_cast<ir::InstrId>(scope.uses.size()));
+  operands_.push_back(static_cast<ir::InstrId>(scope.uses.size()));
   scope.uses.push_back({module_.strings.intern(name), shape, static_cast<uint32_t>(place)});
   return true;
 }
@@ -201,8 +194,8 @@ bool Parser::parse_attribute(ir::Instr& instr, std::string_view key, size_t offs
     instr.origin = module_.intern(*origin);
     return true;
   }
-  if (!is_new(instr.attrs, key, offset)) return false;
   ir::Attr attr{module_.strings.intern(key), {}};
+  if (!is_new(instr.attrs, attr.key, offset)) return false;
   if (names_computations(key)) return parse_calls(instr, attr);
   const size_t place = lexer_.at();
   const auto value = parse_value(key);

@@ -11,7 +11,7 @@
 namespace importers::hlo {
 namespace {
 
-enum : uint8_t { kSpace = 1, kStart = 2, kContinue = 4 };
+enum : uint8_t { kSpace = 1, kStart = 2, kContinue = 4, kPlain = 8 };
 constexpr size_t kShown = 24;  ///< bytes of the text that a message repeats
 
 constexpr std::array<uint8_t, 256> make_classes() {
@@ -21,6 +21,9 @@ constexpr std::array<uint8_t, 256> make_classes() {
   for (size_t c = '0'; c <= '9'; ++c) classes[c] = kContinue;
   classes['_'] = kStart | kContinue;
   classes['.'] = classes['-'] = kContinue;
+  for (size_t c = '!'; c < 0x7f; ++c) {
+    if (std::string_view("\"'/()[]{}").find(static_cast<char>(c)) == std::string_view::npos) classes[c] |= kPlain;
+  }
   return classes;
 }
 constexpr std::array<uint8_t, 256> kClasses = make_classes();
@@ -51,20 +54,13 @@ bool Lexer::skip_comment() {
   return true;
 }
 
-void Lexer::skip() {
+void Lexer::skip_more() {
   while (at_ < text_.size()) {
     if (is_space(text_[at_]))
       ++at_;
     else if (text_[at_] != '/' || !skip_comment())
       return;
   }
-}
-
-bool Lexer::take(char c) {
-  skip();
-  if (raw() != c || at_end()) return false;
-  ++at_;
-  return true;
 }
 
 bool Lexer::take(std::string_view punctuation) {
@@ -113,16 +109,21 @@ std::optional<int64_t> Lexer::integer() {
 std::string_view Lexer::quoted() {
   const char quote = peek();
   if (quote != '"' && quote != '\'') return {};
-  for (size_t i = at_ + 1; i < text_.size(); ++i) {
-    if (text_[i] == '\\') {
-      ++i;
-    } else if (text_[i] == quote) {
-      const std::string_view result = text_.substr(at_, i + 1 - at_);
-      at_ = i + 1;
-      return result;
-    }
+  for (size_t end = text_.find(quote, at_ + 1); end != std::string_view::npos; end = text_.find(quote, end + 1)) {
+    size_t escapes = 0;
+    while (text_[end - 1 - escapes] == '\\') ++escapes;  // ends at the opening quote
+    if (escapes % 2 != 0) continue;
+    const std::string_view result = text_.substr(at_, end + 1 - at_);
+    at_ = end + 1;
+    return result;
   }
   return {};
+}
+
+std::string_view Lexer::plain_run() {
+  const size_t begin = at_;
+  while (at_ < text_.size() && (class_of(text_[at_]) & kPlain) != 0) ++at_;
+  return text_.substr(begin, at_ - begin);
 }
 
 std::string_view Lexer::group() {
@@ -139,6 +140,7 @@ std::string_view Lexer::group() {
       depth += opens(c) ? 1 : closes(c) ? -1 : 0;
       ++at_;
       if (depth == 0) return text_.substr(begin, at_ - begin);
+      plain_run();
     }
   }
   at_ = begin;

@@ -19,12 +19,19 @@ class Lexer {
   bool at_end() const { return at_ >= text_.size(); }
 
   /// Moves over white space and comments. An unclosed comment stops it: error() says so.
-  void skip();
+  void skip() {
+    if (!at_end() && text_[at_] == ' ') ++at_;
+    if (!at_end() && (text_[at_] <= ' ' || text_[at_] == '/')) skip_more();
+  }
   /// The byte at the cursor without skipping; 0 at the end.
   char raw(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   /// The next byte after white space.
   char peek() { return skip(), raw(); }
-  bool take(char c);
+  bool take(char c) {
+    if (peek() != c || at_end()) return false;
+    ++at_;
+    return true;
+  }
   bool take(std::string_view punctuation);
   /// The given word, if it stands next and is not the beginning of a longer one.
   bool take_word(std::string_view word);
@@ -37,6 +44,8 @@ class Lexer {
   std::string_view quoted();
   /// From an opening bracket to its partner: brackets in strings and comments don't count. "" if unbalanced.
   std::string_view group();
+  /// The bytes up to the next one that a value may not simply have copied: white space, a quote, a bracket, a comment.
+  std::string_view plain_run();
   /// From '{' to its partner, counting braces outside double-quoted strings only: JSON and MLIR dictionaries. "" if unbalanced.
   std::string_view dictionary();
 
@@ -46,6 +55,7 @@ class Lexer {
   std::string_view error() const { return error_; }
 
  private:
+  void skip_more();
   bool skip_comment();
   std::string_view text_;
   size_t at_;

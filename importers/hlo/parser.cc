@@ -71,7 +71,8 @@ bool Parser::parse_header() {
 }
 
 bool Parser::parse_header_attribute(std::string_view key, size_t offset) {
-  if (!is_new(module_.attrs, key, offset)) return false;
+  const ir::StringId id = module_.strings.intern(key);
+  if (!is_new(module_.attrs, id, offset)) return false;
   const size_t place = lexer_.at();
   const auto value = parse_value(key);
   if (!value) return false;
@@ -80,14 +81,14 @@ bool Parser::parse_header_attribute(std::string_view key, size_t offset) {
   } else {
     notes_.add_once(offset, "unknown-attribute", key, fmt::format("header attribute '{}' is kept and not used", key));
   }
-  module_.attrs.push_back({module_.strings.intern(key), module_.strings.intern(*value)});
+  module_.attrs.push_back({id, module_.strings.intern(*value)});
   return true;
 }
 
-bool Parser::is_new(const std::vector<ir::Attr>& attrs, std::string_view key, size_t offset) {
+bool Parser::is_new(const std::vector<ir::Attr>& attrs, ir::StringId key, size_t offset) {
   if (attrs.size() >= kMaxAttributes) return fail(offset, fmt::format("more than {} attributes", kMaxAttributes));
-  const auto same = [&](const ir::Attr& attr) { return module_.text(attr.key) == key; };
-  return std::ranges::none_of(attrs, same) || fail(offset, fmt::format("'{}' is given twice", key));
+  const auto same = [&](const ir::Attr& attr) { return attr.key == key; };
+  return std::ranges::none_of(attrs, same) || fail(offset, fmt::format("'{}' is given twice", module_.text(key)));
 }
 
 /// `ENTRY …`, `name {`, `name (…) -> …`: without moving the cursor.

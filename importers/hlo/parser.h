@@ -42,9 +42,9 @@ class Parser {
   bool at_attribute(std::string_view key);
   bool parse_opcode(ir::Instr& instr, std::string_view word, size_t offset);
   bool parse_arguments(Scope& scope, ir::Instr& instr);
-  bool parse_operand(Scope& scope, ir::Instr& instr);
+  bool parse_operand(Scope& scope);
   bool parse_pairs(const std::function<bool(std::string_view key, size_t offset)>& take);
-  bool is_new(const std::vector<ir::Attr>& attrs, std::string_view key, size_t offset);
+  bool is_new(const std::vector<ir::Attr>& attrs, ir::StringId key, size_t offset);
   bool parse_header_attribute(std::string_view key, size_t offset);
   bool parse_attributes(ir::Instr& instr);
   bool parse_attribute(ir::Instr& instr, std::string_view key, size_t offset);
@@ -55,6 +55,8 @@ class Parser {
 
   // value.cc
   std::optional<ir::ShapeId> parse_shape();
+  std::optional<ir::ShapeId> parse_shape_if_any();
+  std::optional<ir::ShapeId> take_known_shape();
   std::optional<ir::Shape> parse_shape_at(int depth);
   bool no_type(size_t offset, std::string_view word);
   bool parse_dims(ir::Shape& shape);
@@ -62,6 +64,8 @@ class Parser {
   bool parse_sparse_layout();
   bool at_shape();
   std::optional<std::string_view> parse_value(std::string_view key);
+  std::string_view take_plain_value();
+  bool ends_value();
   bool append_group(std::string_view key);
   std::optional<ir::Origin> parse_metadata();
   bool parse_metadata_field(ir::Origin& origin, std::string& rest);
@@ -114,7 +118,8 @@ class Parser {
   std::unordered_map<std::string_view, ir::ShapeId> shape_cache_;  ///< by text
   NamedInstructions named_;
   Counters counters_;
-  std::string value_;  ///< reused by parse_value
+  std::string value_;                  ///< reused by parse_value
+  std::vector<ir::InstrId> operands_;  ///< of the instructions whose arguments are being read, the innermost last
 };
 
 }  // namespace importers::hlo

@@ -51,13 +51,18 @@ bool Parser::parse_stack_frames() {
     }
   }
   module_.stack_frames = module_.strings.intern(lexer_.text().substr(begin, end - begin));
+  std::vector<ir::StringId> files;
+  for (const std::string_view file : entries[0]) files.push_back(module_.strings.intern(ir::unescaped(file)));
+  std::vector<FramePlace> locations;
+  for (const std::string_view location : entries[2]) {
+    const ir::StringId* file = at(files, field(location, "file_name_id"));
+    const FramePlace place{file == nullptr ? ir::StringId::empty : *file, narrow(field(location, "line")),
+                           narrow(field(location, "column"))};
+    locations.push_back(file == nullptr ? FramePlace() : place);
+  }
   for (const std::string_view frame : entries[3]) {
-    const std::string_view* location = at(entries[2], field(frame, "file_location_id"));
-    const std::string_view* file = location == nullptr ? nullptr : at(entries[0], field(*location, "file_name_id"));
-    FramePlace place;
-    if (file != nullptr)
-      place = {module_.strings.intern(ir::unescaped(*file)), narrow(field(*location, "line")), narrow(field(*location, "column"))};
-    frames_.push_back(place);
+    const FramePlace* place = at(locations, field(frame, "file_location_id"));
+    frames_.push_back(place == nullptr ? FramePlace() : *place);
   }
   return true;
 }

@@ -79,22 +79,40 @@ bool Parser::at_shape() {
   const size_t begin = lexer_.at();
   if (lexer_.peek() == '(') return true;
   const std::string_view word = lexer_.word();
-  const bool yes = (word == "b" && lexer_.raw() == '(') || (ir::find_type(word) && lexer_.peek() == '[');
+  const bool yes = (word == "b" && lexer_.raw() == '(') || (lexer_.peek() == '[' && ir::find_type(word));
   lexer_.move_to(begin);
   return yes;
+}
+
+/// kNoShape where none stands.
+std::optional<ir::ShapeId> Parser::parse_shape_if_any() {
+  if (lexer_.peek() == '%') return kNoShape;
+  const size_t begin = lexer_.at();
+  const bool bracket = lexer_.raw() == '(' || (!lexer_.word().empty() && lexer_.raw() == '[');
+  lexer_.move_to(begin);
+  if (bracket) {
+    if (const auto known = take_known_shape()) return known;
+  }
+  return at_shape() ? parse_shape() : kNoShape;
+}
+
+/// A shape that stood in the text before.
+std::optional<ir::ShapeId> Parser::take_known_shape() {
+  const size_t begin = lexer_.at(), end = shape_end(lexer_.text(), begin);
+  if (end == std::string_view::npos) return std::nullopt;
+  const auto known = shape_cache_.find(lexer_.text().substr(begin, end - begin));
+  if (known == shape_cache_.end()) return std::nullopt;
+  lexer_.move_to(end);
+  return known->second;
 }
 
 std::optional<ir::ShapeId> Parser::parse_shape() {
   lexer_.skip();
   const size_t begin = lexer_.at();
-  const size_t end = lexer_.at_end() ? std::string_view::npos : shape_end(lexer_.text(), begin);
-  if (end != std::string_view::npos) {
-    const auto known = shape_cache_.find(lexer_.text().substr(begin, end - begin));
-    if (known != shape_cache_.end()) return lexer_.move_to(end), known->second;
-  }
   const auto shape = parse_shape_at(0);
   if (!shape) return std::nullopt;
   const ir::ShapeId id = module_.intern(*shape);
+  const size_t end = shape_end(lexer_.text(), begin);
   if (lexer_.at() == end) shape_cache_.emplace(lexer_.text().substr(begin, end - begin), id);
   return id;
 }
@@ -228,14 +246,46 @@ bool Parser::append_group(std::string_view key) {
       return expected("a value");
     value_ += c;
     lexer_.move_to(lexer_.at() + 1);
+    if (!closing.empty()) value_ += lexer_.plain_run();
   } while (!closing.empty());
   return true;
 }
 
+/// Whether a value ends here, and does not go on behind white space.
+bool Parser::ends_value() {
+  const char c = lexer_.raw();
+  if (c == ',' || c == '}' || c == ')') return true;
+  if (!is_space(c)) return false;
+  const size_t begin = lexer_.at();
+  const char next = lexer_.peek();
+  lexer_.move_to(begin);
+  return starts_word(next) || next == '%' || next == '}';
+}
+
+/// Most values are their own text: a string, a word, a number, or one level of braces without blanks. "" (nothing moves) for all others.
+std::string_view Parser::take_plain_value() {
+  const size_t begin = lexer_.at();
+  if (lexer_.raw() == '"') {
+    lexer_.quoted();
+  } else if (lexer_.raw() == '{') {
+    lexer_.move_to(begin + 1);
+    lexer_.plain_run();
+    lexer_.move_to(lexer_.raw() == '}' ? lexer_.at() + 1 : begin);
+  } else {
+    while (continues_word(lexer_.raw()) || lexer_.raw() == '>') lexer_.move_to(lexer_.at() + 1);
+  }
+  if (lexer_.at() > begin && ends_value()) return lexer_.text().substr(begin, lexer_.at() - begin);
+  lexer_.move_to(begin);
+  return {};
+}
+
 /// The text of a value: it ends before a ',' or a closing bracket outside brackets, or where something else follows white space.
 std::optional<std::string_view> Parser::parse_value(std::string_view key) {
+  lexer_.skip();
+  const std::string_view plain = key == "literal" ? std::string_view() : take_plain_value();
+  if (!plain.empty()) return plain;
   value_.clear();
-  if (lexer_.peek() == '{' && key == "backend_config") {
+  if (lexer_.raw() == '{' && key == "backend_config") {
     const std::string_view dictionary = lexer_.dictionary();
     if (dictionary.empty()) return fail(lexer_.at(), "this dictionary has no end; add '}'"), std::nullopt;
     return dictionary;

@@ -16,18 +16,32 @@
 namespace importers::hlo {
 namespace {
 
+/// Rows in the order of their keys' lengths: few have the same one, so that a key is found, or known to be none, at the first bytes.
 template <size_t N>
-constexpr std::array<Attribute, N> sorted(std::array<Attribute, N> rows) {
-  std::ranges::sort(rows, {}, &Attribute::key);
-  return rows;
+struct Table {
+  static constexpr size_t kLongest = 63;
+  std::array<Attribute, N> rows;
+  std::array<uint8_t, kLongest + 2> begin{};  ///< of the rows of a length
+
+  constexpr explicit Table(const std::array<Attribute, N>& unsorted) : rows(unsorted) {
+    std::ranges::sort(rows, {}, [](const Attribute& row) { return row.key.size(); });
+    for (const Attribute& row : rows) ++begin[row.key.size() + 1];
+    for (size_t i = 1; i < begin.size(); ++i) begin[i] = static_cast<uint8_t>(begin[i] + begin[i - 1]);
+  }
+  const Attribute* find(std::string_view key) const {
+    if (key.empty() || key.size() > kLongest) return nullptr;
+    for (size_t i = begin[key.size()]; i < begin[key.size() + 1]; ++i) {
+      if (rows[i].key[0] == key[0] && rows[i].key == key) return &rows[i];
+    }
+    return nullptr;
+  }
+};
+template <size_t N>
+constexpr Table<N> by_length(const std::array<Attribute, N>& rows) {
+  return Table<N>(rows);
 }
 
-const Attribute* find(std::span<const Attribute> table, std::string_view key) {
-  const auto it = std::ranges::lower_bound(table, key, {}, &Attribute::key);
-  return it != table.end() && it->key == key ? &*it : nullptr;
-}
-
-constexpr auto kAttributes = sorted(std::to_array<Attribute>({
+constexpr auto kAttributes = by_length(std::to_array<Attribute>({
     {"sharding", Form::braces, ""},
     {"frontend_attributes", Form::braces, ""},
     {"statistics", Form::braces, ""},
@@ -146,7 +160,7 @@ constexpr auto kAttributes = sorted(std::to_array<Attribute>({
     {"device_ids", Form::any, ""},
 }));
 
-constexpr auto kHeaderAttributes = sorted(std::to_array<Attribute>({
+constexpr auto kHeaderAttributes = by_length(std::to_array<Attribute>({
     {"is_scheduled", Form::boolean, ""},
     {"input_output_alias", Form::aliases, ""},
     {"buffer_donor", Form::braces, ""},
@@ -206,12 +220,12 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-const Attribute* find_attribute(std::string_view key) { return find(kAttributes, key); }
-const Attribute* find_header_attribute(std::string_view key) { return find(kHeaderAttributes, key); }
+const Attribute* find_attribute(std::string_view key) { return kAttributes.find(key); }
+const Attribute* find_header_attribute(std::string_view key) { return kHeaderAttributes.find(key); }
 
 std::string_view nearest_attribute(std::string_view key) {
   std::vector<std::string_view> keys;
-  for (const Attribute& row : kAttributes) keys.push_back(row.key);
+  for (const Attribute& row : kAttributes.rows) keys.push_back(row.key);
   return base::nearest(key, keys);
 }
 

@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "importers/hlo/hlo.h"
 #include "importers/importer.h"
@@ -105,6 +109,29 @@ TEST(Parse, DictionariesAndStringsStayAsTheyAre) {
   EXPECT_EQ(ir::attr_text(m, c, "backend_config"), "{opaque = \"}\", n = 1 : i32}");
   EXPECT_EQ(ir::attr_text(m, c, "frontend_attributes"), "{k={ \"x\" : 1 },l=\"a  b\"}");
   EXPECT_EQ(ir::attr_string(m, c, "custom_call_target"), "a\"b");
+}
+
+TEST(Parse, AValueEndsWhereTheNextThingBegins) {
+  for (const auto& [written, kept] :
+       std::initializer_list<std::pair<std::string_view, std::string_view>>{{"{1,0}", "{1,0}"},
+                                                                            {"{ 1, 0 }", "{1,0}"},
+                                                                            {"{1,0}/*x*/", "{1,0}"},
+                                                                            {"{%a,b}", "{%a,b}"},
+                                                                            {"{a b}", "{a b}"},
+                                                                            {"{a={b},c=d}", "{a={b},c=d}"},
+                                                                            {"[2,4]<=[8]", "[2,4]<=[8]"},
+                                                                            {"[2,4] <= [8]", "[2,4]<=[8]"},
+                                                                            {"b01f_01io->b01f", "b01f_01io->b01f"},
+                                                                            {"-1e-5", "-1e-5"},
+                                                                            {"word {1}", "word {1}"},
+                                                                            {"word", "word"},
+                                                                            {"\"a, \\\"b\\\\\"", "\"a, \\\"b\\\\\""},
+                                                                            {"\"\"", "\"\""}}) {
+    for (const std::string_view rest : {"\n}", " }", "\n ROOT n = f32[] negate(c) }", "\n%n = f32[] negate(c) }", ", index=1 }"}) {
+      const ir::Module m = parsed("ENTRY e { c = f32[] custom-call(), novel=" + std::string(written) + std::string(rest));
+      EXPECT_EQ(ir::attr_text(m, named(m, "c"), "novel"), kept) << rest;
+    }
+  }
 }
 
 TEST(Parse, NeedlessSpaceInAttributesGoes) {
