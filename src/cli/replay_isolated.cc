@@ -6,17 +6,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
-#include <numeric>
+#include <new>
 
 #include "replay/device/devices.h"
 #include "src/base/text.h"
+#include "src/cli/output.h"
 #include "src/cli/step_records.h"
 #include "src/ir/builder.h"
-#include "src/stats/stats.h"
 
 namespace cli {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int64_t since_ns(Clock::time_point begin) { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count(); }
 
 /// Operands that the step overwrites in the program.
 std::vector<ir::InstrId> overwritten_operands(const ir::Module& module, const replay::Step& step) {
@@ -42,33 +47,42 @@ class Recorder : public replay::Observer {
   void begin(replay::StepId step, replay::StepId alone, int32_t done) {
     step_ = step;
     alone_ = alone;
-    done_ = done;
+    offset_ns_ = since_ns(start_);
     replay::Progress progress;
     progress.stage = replay::Progress::Stage::measure;
-    progress.step = done_;
+    progress.step = done;
     progress.steps = steps_;
+    progress.left_s = done == 0 ? 0 : 1e-9 * static_cast<double>(offset_ns_) / done * (steps_ - done);
     line_.show(progress);
   }
   base::Status keep(const model::Pass& pass, std::span<const model::Sample> samples) override {
     model::Pass renumbered = pass;
     renumbered.pass = pass_++;
+    renumbered.begin_ns += offset_ns_;
+    renumbered.end_ns += offset_ns_;
     std::vector<model::Sample> own;
     for (model::Sample sample : samples) {
       if (sample.step != alone_) continue;
       sample.step = step_;
       sample.pass = renumbered.pass;
+      sample.begin_ns += offset_ns_;
       own.push_back(sample);
     }
-    return store_.add(run_, renumbered, own);
+    return saved_ = store_.add(run_, renumbered, own);
   }
+  /// An Error: the store could not take it, which no other step would mend.
+  const base::Status& saved() const { return saved_; }
 
  private:
   model::Store& store_;
   int64_t run_;
   ProgressLine& line_;
   int32_t steps_;
+  Clock::time_point start_ = Clock::now();
   replay::StepId step_ = 0, alone_ = 0;
-  int32_t pass_ = 0, done_ = 0;
+  int32_t pass_ = 0;
+  int64_t offset_ns_ = 0;  ///< of this step's clock since the run's start
+  base::Status saved_;
 };
 
 class Runner {
@@ -78,10 +92,11 @@ class Runner {
 
   base::Result<Isolated> run(const std::vector<bool>& timed) {
     const std::vector<std::vector<replay::StepId>> groups = distinct_steps(timed);
+    const double budget_s = options_.budget_s / static_cast<double>(std::max<size_t>(groups.size(), 1));
     Recorder recorder(store_, run_, line_, static_cast<int32_t>(groups.size()));
     for (size_t g = 0; g < groups.size() && !stop_requested() && result_.failure.empty(); ++g) {
-      const base::Status measured =
-          measure(groups[g], recorder, static_cast<int32_t>(g), options_.budget_s / static_cast<double>(groups.size()));
+      const base::Status measured = measure_within_memory(groups[g], recorder, static_cast<int32_t>(g), budget_s);
+      RETURN_IF_ERROR(recorder.saved());
       if (!measured.ok()) refuse(groups[g], measured.error().message);
     }
     for (model::StepRecord& record : record_.steps) {
@@ -114,6 +129,14 @@ class Runner {
     return groups;
   }
 
+  base::Status measure_within_memory(const std::vector<replay::StepId>& group, Recorder& recorder, int32_t done, double budget_s) {
+    try {
+      return measure(group, recorder, done, budget_s);
+    } catch (const std::bad_alloc&) {
+      return base::Error{std::string(kNoMemory)};
+    }
+  }
+
   base::Status measure(const std::vector<replay::StepId>& group, Recorder& recorder, int32_t done, double budget_s) {
     const replay::Step& first = step(group.front());
     const ir::Module module = ir::extract_instruction(*plan_.module, first.instr, overwritten_operands(*plan_.module, first));
@@ -123,7 +146,9 @@ class Runner {
     ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module, options_, *device));
     const auto own = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const replay::Step* s) { return s->name == first.name; });
     if (own == plan.steps.end()) return base::Error{"has no step of its own"};
+    const auto preparing = Clock::now();
     RETURN_IF_ERROR(device->prepare(plan));
+    record_.compile_ns += since_ns(preparing);
     replay::InputOptions inputs;
     inputs.recipes.seed = options_.seed;
     RETURN_IF_ERROR(replay::load_inputs(plan, *device, inputs, &stop_requested()));
