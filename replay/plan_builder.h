@@ -76,6 +76,10 @@ class PlanBuilder {
   std::vector<BufferId> kept_;                              ///< live to the end
 };
 
+/// Is a bitcast the operand's memory as it stands? Not where an element of less than a byte, which has a byte of its own here, becomes
+/// part of another, nor where any byte becomes a predicate.
+bool shares_memory(const ir::Shape& operand, const ir::Shape& result);
+
 /// Leaves [first, first + count) of element `index` of a tuple shape.
 struct LeafRange {
   size_t first, count;

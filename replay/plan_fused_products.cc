@@ -15,10 +15,15 @@ constexpr double kFlopsOfALaunch = 1 << 18;
 
 bool is_product(ir::Op op) { return op == ir::Op::dot || op == ir::Op::convolution; }
 
-/// Through bitcasts.
-ir::InstrId origin(const ir::Computation& comp, ir::InstrId id) {
-  while (comp.instrs[static_cast<size_t>(id)].op == ir::Op::bitcast) id = comp.instrs[static_cast<size_t>(id)].operands.at(0);
-  return id;
+/// Through bitcasts that keep the memory as it is.
+ir::InstrId origin(const ir::Module& module, ir::CompId comp, ir::InstrId id) {
+  for (;;) {
+    const ir::Instr& instr = module.instr(comp, id);
+    if (instr.op != ir::Op::bitcast) return id;
+    const ir::InstrId from = instr.operands.at(0);
+    if (!shares_memory(module.shape(module.instr(comp, from)), module.shape(instr))) return id;
+    id = from;
+  }
 }
 
 /// The fusion alone, with the products' results as further operands.
@@ -62,7 +67,7 @@ base::Status PlanBuilder::launch_fused_product(Step& step, const ir::Instr& fusi
   part.instr = at;
   part.out = {to};
   for (const ir::InstrId operand : product.operands) {
-    const ir::Instr& from = comp.instrs[static_cast<size_t>(origin(comp, operand))];
+    const ir::Instr& from = comp.instrs[static_cast<size_t>(origin(module_, at.comp, operand))];
     const BufferId given = from.op == ir::Op::parameter ? fused_operand(scope, fusion, from.number) : -1;
     if (given < 0) return base::Error{"an operand of the product is made inside the fusion"};
     part.in.push_back(alias(given, buffer(given).name, module_.shape(comp.instrs[static_cast<size_t>(operand)])));
@@ -82,7 +87,7 @@ base::Status PlanBuilder::launch_fused_products(Step& step, const ir::Instr& fus
   const ir::CompId callee = fusion.calls.size() == 1 ? fusion.calls[0] : -1;
   if (callee < 0 || step.out.size() != 1) return base::Error{"no fusion of a product"};
   const ir::Computation& comp = module_.comp(callee);
-  const ir::InstrId root = origin(comp, comp.root);
+  const ir::InstrId root = origin(module_, callee, comp.root);
   if (is_product(comp.instrs[static_cast<size_t>(root)].op)) {
     const BufferId to =
         root == comp.root ? step.out[0] : alias(step.out[0], step.name, module_.shape(comp.instrs[static_cast<size_t>(root)]));

@@ -233,4 +233,14 @@ void PlanBuilder::place_buffers() {
   }
 }
 
+
+bool shares_memory(const ir::Shape& operand, const ir::Shape& result) {
+  const auto narrow = [](ir::Type type) {
+    const ir::TypeInfo& row = ir::info(type);
+    return row.small != nullptr ? row.small->bits() < 8 : row.significant_bits < 8 && ir::is_integer(type);
+  };
+  if (operand.type == result.type) return true;
+  return !narrow(operand.type) && !narrow(result.type) && result.type != ir::Type::pred;
+}
+
 }  // namespace replay

@@ -42,7 +42,12 @@ std::vector<ir::InstrId> topological(const ir::Computation& comp) {
   return order;
 }
 
-bool is_alias(ir::Op op) { return ir::info(op).cls == ir::OpClass::alias && op != ir::Op::parameter; }
+/// The value is the operand's memory as it stands.
+bool is_alias(const ir::Module& module, ir::CompId comp, const ir::Instr& instr) {
+  if (ir::info(instr.op).cls != ir::OpClass::alias || instr.op == ir::Op::parameter) return false;
+  if (instr.op != ir::Op::bitcast || instr.operands.empty()) return true;
+  return shares_memory(module.shape(module.instr(comp, instr.operands[0])), module.shape(instr));
+}
 
 /// Talks to the world or to other devices, itself or in what it calls.
 bool acts(const ir::Module& module, const ir::Instr& instr) {
@@ -196,7 +201,7 @@ base::Status PlanBuilder::visit(Scope& scope, Block& block, ir::InstrId id) {
     default:
       break;  // every other op is an alias or a step
   }
-  if (is_alias(instr.op)) {
+  if (is_alias(module_, scope.comp, instr)) {
     set_alias(scope, id);
     Leaves& own = scope.leaves[static_cast<size_t>(id)];
     if (instr.op != ir::Op::bitcast)

@@ -367,7 +367,8 @@ base::Result<NodeId> Evaluator::moved(Ref ref, const std::vector<int64_t>& path,
   if (i.operands.empty()) return unsupported(ref, "not an op of loops");
   const Ref from = operand(ref, 0);
   const ir::Shape& source = shape(from);
-  if (source.is_array() && shape(ref).is_array() && source.type != shape(ref).type && i.op != Op::get_dimension_size)
+  const bool may_change = i.op == Op::get_dimension_size || i.op == Op::bitcast;
+  if (source.is_array() && shape(ref).is_array() && source.type != shape(ref).type && !may_change)
     return unsupported(ref, "changes the element type");
   Place at(static_cast<size_t>(source.rank()));
   switch (i.op) {
@@ -381,7 +382,7 @@ base::Result<NodeId> Evaluator::moved(Ref ref, const std::vector<int64_t>& path,
     case Op::reshape:
       return value(from, {}, delinearise(graph().terms, source.dims, linearise(shape(ref).dims, place)));
     case Op::bitcast:
-      return value(from, {}, place_of(graph().terms, source, element_of(shape(ref), place)));
+      return bitcast(ref, place);
     case Op::transpose: {
       const auto dims = ir::attr_dims(module_, i, "dimensions");
       for (size_t d = 0; d < at.size(); ++d) at[static_cast<size_t>(dims[d])] = place[d];

@@ -139,6 +139,10 @@ int bits_of(Type type) {
 }
 
 NodeId pattern_of(Graph& g, Typed value) {
+  if (value.type == Type::c64) {
+    const auto half = [&](size_t k) { return g.cast(Code::zext, Reg::i64, bits_of(g, g.part(value.node, k))); };
+    return g.binary(Code::or_, half(0), g.binary(Code::shl, half(1), g.integer(Reg::i64, 32)));
+  }
   const NodeId stored = to_storage(g, value.node, value.type);
   const int bits = bits_of(value.type);
   if (bits < 8) return g.binary(Code::and_, stored, g.integer(Reg::i8, (int64_t{1} << bits) - 1));
@@ -147,6 +151,10 @@ NodeId pattern_of(Graph& g, Typed value) {
 }
 
 NodeId from_pattern(Graph& g, NodeId bits, Type type) {
+  if (type == Type::c64) {
+    const NodeId upper = g.binary(Code::lshr, bits, g.integer(Reg::i64, 32));
+    return g.pair(as_float(g, g.cast(Code::trunc, Reg::i32, bits)), as_float(g, g.cast(Code::trunc, Reg::i32, upper)));
+  }
   const Reg stored = storage_of(type);
   constexpr Reg kIntegers[] = {Reg::i8, Reg::i16, Reg::i32, Reg::i64};
   const int size = bytes(stored);

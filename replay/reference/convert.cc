@@ -96,26 +96,26 @@ int bits_of(ir::Type type) {
                                     : ir::info(type).bits;
 }
 
-/// Each result is part `index mod k` of the bits of an operand k times as large.
-Batch narrower(const Call& call, int64_t k, int bits) {
-  Indices wide(call.count());
-  for (size_t i = 0; i < wide.size(); ++i) wide[i] = (*call.at)[i] / k;
-  const Batch x = call.operand(0, wide);
+/// Each result is part `element mod k` of the bits of an operand k times as large.
+Batch narrower(const Call& call, const Indices& elements, const ToLogical& to_logical, int64_t k, int bits) {
+  Indices wide(elements.size());
+  for (size_t i = 0; i < wide.size(); ++i) wide[i] = elements[i] / k;
+  const Batch x = call.operand(0, to_logical(wide));
   Values out = zeros(call.shape.type, call.count());
   for (size_t i = 0; i < wide.size(); ++i) {
-    set_bits(out, i, bits_at(*x, i) >> ((*call.at)[i] % k * bits) & ((uint64_t{1} << bits) - 1));
+    set_bits(out, i, bits_at(*x, i) >> (elements[i] % k * bits) & ((uint64_t{1} << bits) - 1));
   }
   doubt_inexact(out, *x, 1);
   return share(std::move(out));
 }
 
 /// Each result joins the bits of k operands.
-Batch wider(const Call& call, int64_t k, int bits) {
+Batch wider(const Call& call, const Indices& elements, const ToLogical& to_logical, int64_t k, int bits) {
   Indices parts;
-  for (const int64_t index : *call.at) {
-    for (int64_t j = 0; j < k; ++j) parts.push_back(index * k + j);
+  for (const int64_t element : elements) {
+    for (int64_t j = 0; j < k; ++j) parts.push_back(element * k + j);
   }
-  const Batch x = call.operand(0, std::move(parts));
+  const Batch x = call.operand(0, to_logical(parts));
   Values out = zeros(call.shape.type, call.count());
   for (size_t i = 0; i < call.count(); ++i) {
     uint64_t pattern = 0;
@@ -131,19 +131,24 @@ Batch wider(const Call& call, int64_t k, int bits) {
 
 }  // namespace
 
-Batch bitcast_convert(const Call& call) {
+Batch reinterpreted(const Call& call, const Indices& elements, const ToLogical& to_logical) {
   const ir::Shape& from = call.operand_shape(0);
   const int before = bits_of(from.type), after = bits_of(call.shape.type);
+  if (from.type == call.shape.type) return call.operand(0, to_logical(elements));
   if (from.type == ir::Type::c128 || call.shape.type == ir::Type::c128) return call.fail("on c128 is not supported");
-  if (before > after && before % after == 0) return narrower(call, before / after, after);
-  if (after > before && after % before == 0) return wider(call, after / before, before);
+  if (before * ir::elements(from) != after * ir::elements(call.shape)) return call.fail("changes the number of bits");
+  if (before > after && before % after == 0) return narrower(call, elements, to_logical, before / after, after);
+  if (after > before && after % before == 0) return wider(call, elements, to_logical, after / before, before);
   if (before != after) return call.fail("between sizes that do not divide each other");
-  Batch x = call.operand(0);
-  if (x->type == call.shape.type) return x;
+  const Batch x = call.operand(0, to_logical(elements));
   Values out = zeros(call.shape.type, call.count());
   for (size_t i = 0; i < size(out); ++i) set_bits(out, i, bits_at(*x, i));
   doubt_inexact(out, *x, 1);
   return share(std::move(out));
+}
+
+Batch bitcast_convert(const Call& call) {
+  return reinterpreted(call, *call.at, [](const Indices& elements) { return elements; });
 }
 
 Batch stochastic_convert(const Call& call) {

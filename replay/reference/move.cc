@@ -110,19 +110,9 @@ Memory memory_of(const ir::Shape& shape) {
 }  // namespace
 
 Batch bitcast(const Call& call) {
-  const ir::Shape& from = call.operand_shape(0);
-  if (ir::elements(from) != ir::elements(call.shape) || ir::bytes(from.type) != ir::bytes(call.shape.type))
-    return call.fail("changes the number of elements");
   const Indices in_memory = affine(call.shape.dims, ir::strides(call.shape), 0, *call.at);
-  const Memory memory = memory_of(from);
-  Batch x = call.operand(0, affine(memory.dims, memory.logical_strides, 0, in_memory));
-  if (from.type == call.shape.type) return x;
-  Values out = zeros(call.shape.type, call.count());
-  for (size_t i = 0; i < size(out); ++i) {
-    set_bits(out, i, bits_at(*x, i));
-    if (bound_at(*x, i) > 0 || unsure_at(*x, i)) set_unsure(out, i);
-  }
-  return share(std::move(out));
+  const Memory memory = memory_of(call.operand_shape(0));
+  return reinterpreted(call, in_memory, [&](const Indices& elements) { return affine(memory.dims, memory.logical_strides, 0, elements); });
 }
 
 Batch broadcast(const Call& call) {

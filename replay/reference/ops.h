@@ -19,6 +19,10 @@ Batch reduce_precision(const Call& call);
 Batch convert(const Call& call);
 Values converted(Values x, ir::Type type);  ///< as convert does; floats are rounded by the caller
 Batch bitcast_convert(const Call& call);
+/// Operand 0 as elements of the result's type: its elements in some order, one after the other, are one string of bits, the lowest first.
+/// `elements`: numbers of results in that string; `to_logical`: logical indices of numbers of operands.
+using ToLogical = std::function<Indices(const Indices&)>;
+Batch reinterpreted(const Call& call, const Indices& elements, const ToLogical& to_logical);
 Batch stochastic_convert(const Call& call);
 
 /// One application of a two-argument op to element i of `a` and j of `b`, into a: what reducers do. Real sums and products without
