@@ -233,7 +233,6 @@ void PlanBuilder::place_buffers() {
   }
 }
 
-
 bool shares_memory(const ir::Shape& operand, const ir::Shape& result) {
   const auto narrow = [](ir::Type type) {
     const ir::TypeInfo& row = ir::info(type);

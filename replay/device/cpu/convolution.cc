@@ -1,7 +1,7 @@
 // Convolutions. f32 goes to oneDNN where one of its passes fits, f16 and bf16 too, widened before and narrowed after. Everything else is a
 // product: the elements under the windows of some results are gathered as the rows of a matrix (zeros where a window hangs over the edge or
 // between dilated elements), and that times the kernel as a matrix gives those results. All types, dilations, reversals, paddings and
-// groups are this one case.
+// groups are this one case; dilated operands are first taken apart (convolution_phases.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "replay/device/cpu/convolution_phases.h"
 #include "replay/device/cpu/dnnl.h"
 #include "replay/device/cpu/packed_convert.h"
 #include "replay/device/cpu/threads.h"
@@ -366,12 +367,17 @@ class Widened final : public Native {
   std::shared_ptr<Scratch> scratch_;
 };
 
+/// Without oneDNN: gathered, phase by phase where an operand is dilated.
+Result<std::unique_ptr<Native>> make_own(const Convolution& op, int threads, std::shared_ptr<Scratch> scratch) {
+  return has_phases(op) ? make_phases(op, threads, std::move(scratch)) : Gathered::make(op, threads, std::move(scratch));
+}
+
 bool is_narrow(ir::Type type) { return type == ir::Type::f32 || type == ir::Type::f16 || type == ir::Type::bf16; }
 
 }  // namespace
 
 Result<std::unique_ptr<Native>> make_convolution(const Convolution& op, int threads, std::shared_ptr<Scratch> scratch) {
-  ASSIGN_OR_RETURN(auto gathered, Gathered::make(op, threads, scratch));
+  ASSIGN_OR_RETURN(auto gathered, make_own(op, threads, scratch));
   if (!is_narrow(op.x.type) || !is_narrow(op.w.type) || !is_narrow(op.y.type)) return gathered;
   Convolution wide = op;
   wide.x.type = wide.w.type = wide.y.type = ir::Type::f32;
@@ -379,10 +385,10 @@ Result<std::unique_ptr<Native>> make_convolution(const Convolution& op, int thre
   if (!converts) {
     auto library = make_dnnl_convolution(op, threads, scratch, std::move(gathered));
     if (library.ok()) return library;
-    return Gathered::make(op, threads, scratch);
+    return make_own(op, threads, scratch);
   }
   const auto own = std::make_shared<Scratch>();
-  ASSIGN_OR_RETURN(auto wide_gathered, Gathered::make(wide, threads, own));
+  ASSIGN_OR_RETURN(auto wide_gathered, make_own(wide, threads, own));
   auto library = make_dnnl_convolution(wide, threads, own, std::move(wide_gathered));
   if (!library.ok()) return gathered;
   return std::unique_ptr<Native>(std::make_unique<Widened>(op, *std::move(library), threads, std::move(scratch)));

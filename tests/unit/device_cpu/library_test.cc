@@ -70,6 +70,26 @@ TEST(LibraryConvolution, ADilatedOperandIsAGradientOfTheInput) {
                  "oneDNN backward data");
 }
 
+TEST(LibraryConvolution, ADilatedOperandIsTakenByItsPhases) {
+  // What oneDNN has no pass for: strides and dilations at once, of the window too, reversal, places that meet zeros only.
+  struct Form {
+    const char* window;
+    int size, out;
+  };
+  const Form forms[] = {{"size=5 pad=3_2 stride=2 lhs_dilate=3", 5, 10},
+                        {"size=5 pad=2_7 stride=3 lhs_dilate=4 rhs_dilate=2", 5, 9},
+                        {"size=4 pad=0_6 stride=2 lhs_dilate=6 rhs_dilate=2 rhs_reversal=1", 4, 19},
+                        {"size=2 pad=-1_8 stride=2 lhs_dilate=5", 2, 19}};
+  for (const Form& form : forms) {
+    for (const char* type : {"f32", "bf16", "s32", "c64"}) {
+      expect_library(convolution(fmt::format("{}[2,7,6]{{2,1,0}}", type), fmt::format("{}[{},3,4]{{2,1,0}}", type, form.size),
+                                 fmt::format("{}[2,{},4]{{2,1,0}}", type, form.out),
+                                 fmt::format("window={{{}}}, dim_labels=b0f_0io->b0f, feature_group_count=2", form.window)),
+                     "phases");
+    }
+  }
+}
+
 TEST(LibraryConvolution, AWindowLargerThanTheResultIsAGradientOfTheWeights) {
   expect_library(convolution("f32[2,9,9,8]{3,2,1,0}", "f32[2,9,9,16]{3,2,1,0}", "f32[3,3,8,16]{3,2,1,0}",
                              "window={size=9x9 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf"),
