@@ -111,8 +111,6 @@ class Evaluator {
   base::Result<NodeId> arithmetic(Ref ref, const Place& place);
   base::Result<NodeId> bitcast_convert(Ref ref, const Place& place);
   base::Result<NodeId> bitcast(Ref ref, const Place& place);
-  base::Result<NodeId> part_of(Ref from, const Place& whole, const Index& part, ir::Type after);
-  base::Result<NodeId> joined(Ref from, std::span<const Place> parts, ir::Type after);
   base::Result<NodeId> moved(Ref ref, const std::vector<int64_t>& path, const Place& place);
   base::Result<NodeId> pad(Ref ref, const Place& place);
   base::Result<NodeId> concatenate(Ref ref, const Place& place);

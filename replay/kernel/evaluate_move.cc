@@ -6,6 +6,31 @@
 #include "src/ir/attr.h"
 
 namespace kernel {
+namespace {
+
+/// Part number `part` of the bits of one element, the lowest first.
+base::Result<NodeId> part_of(Evaluator& evaluator, Ref from, const Place& whole, const Index& part, ir::Type after) {
+  Graph& g = evaluator.graph();
+  ASSIGN_OR_RETURN(const NodeId node, evaluator.value(from, {}, whole));
+  const NodeId pattern = pattern_of(g, {node, evaluator.shape(from).type});
+  const NodeId amount = g.index(Reg::i64, part * bits_of(after));
+  return from_pattern(g, g.binary(Code::lshr, g.cast(Code::zext, Reg::i64, pattern), amount), after);
+}
+
+/// The bits of several elements, the first lowest.
+base::Result<NodeId> joined(Evaluator& evaluator, Ref from, std::span<const Place> parts, ir::Type after) {
+  Graph& g = evaluator.graph();
+  const ir::Type before = evaluator.shape(from).type;
+  NodeId pattern = g.integer(Reg::i64, 0);
+  for (size_t k = 0; k < parts.size(); ++k) {
+    ASSIGN_OR_RETURN(const NodeId part, evaluator.value(from, {}, parts[k]));
+    const NodeId wide = g.cast(Code::zext, Reg::i64, pattern_of(g, {part, before}));
+    pattern = g.binary(Code::or_, pattern, g.binary(Code::shl, wide, g.integer(Reg::i64, static_cast<int64_t>(k) * bits_of(before))));
+  }
+  return from_pattern(g, pattern, after);
+}
+
+}  // namespace
 
 base::Result<NodeId> Evaluator::pad(Ref ref, const Place& place) {
   ASSIGN_OR_RETURN(const auto dims, ir::attr_padding(module_, instr(ref)));
@@ -80,28 +105,6 @@ base::Result<NodeId> Evaluator::dynamic_update_slice(Ref ref, const Place& place
   return graph().select(inside, fresh, old);
 }
 
-/// Part number `part` of the bits of one element, the lowest first.
-base::Result<NodeId> Evaluator::part_of(Ref from, const Place& whole, const Index& part, ir::Type after) {
-  Graph& g = graph();
-  ASSIGN_OR_RETURN(const NodeId node, value(from, {}, whole));
-  const NodeId pattern = pattern_of(g, {node, shape(from).type});
-  const NodeId amount = g.index(Reg::i64, part * bits_of(after));
-  return from_pattern(g, g.binary(Code::lshr, g.cast(Code::zext, Reg::i64, pattern), amount), after);
-}
-
-/// The bits of several elements, the first lowest.
-base::Result<NodeId> Evaluator::joined(Ref from, std::span<const Place> parts, ir::Type after) {
-  Graph& g = graph();
-  const ir::Type before = shape(from).type;
-  NodeId pattern = g.integer(Reg::i64, 0);
-  for (size_t k = 0; k < parts.size(); ++k) {
-    ASSIGN_OR_RETURN(const NodeId part, value(from, {}, parts[k]));
-    const NodeId wide = g.cast(Code::zext, Reg::i64, pattern_of(g, {part, before}));
-    pattern = g.binary(Code::or_, pattern, g.binary(Code::shl, wide, g.integer(Reg::i64, static_cast<int64_t>(k) * bits_of(before))));
-  }
-  return from_pattern(g, pattern, after);
-}
-
 /// The last dimension comes or goes: its elements are the parts of one element on the other side.
 base::Result<NodeId> Evaluator::bitcast_convert(Ref ref, const Place& place) {
   const Ref from = operand(ref, 0);
@@ -112,10 +115,10 @@ base::Result<NodeId> Evaluator::bitcast_convert(Ref ref, const Place& place) {
   const bool fits = narrower || shape(ref).rank() + 1 == shape(from).rank();
   if (!fits || ir::is_complex(before) || ir::is_complex(after) || bits_of(narrower ? before : after) != bits * parts)
     return unsupported(ref, "between sizes that do not divide each other");
-  if (narrower) return part_of(from, Place(place.begin(), place.end() - 1), place.back(), after);
+  if (narrower) return part_of(*this, from, Place(place.begin(), place.end() - 1), place.back(), after);
   std::vector<Place> places(static_cast<size_t>(parts), place);
   for (int64_t k = 0; k < parts; ++k) places[static_cast<size_t>(k)].push_back(Index{k, {}});
-  return joined(from, places, after);
+  return joined(*this, from, places, after);
 }
 
 /// The operand's memory as elements of another type, of the same or another width.
@@ -135,11 +138,11 @@ base::Result<NodeId> Evaluator::bitcast(Ref ref, const Place& place) {
   if (std::max(before, after) % std::min(before, after) != 0) return unsupported(ref, "between sizes that do not divide each other");
   if (before > after) {
     const auto [whole, part] = terms.divide(element, before / after);
-    return part_of(from, place_of(terms, source, whole), part, result.type);
+    return part_of(*this, from, place_of(terms, source, whole), part, result.type);
   }
   std::vector<Place> places;
   for (int64_t k = 0; k < after / before; ++k) places.push_back(place_of(terms, source, element * (after / before) + k));
-  return joined(from, places, result.type);
+  return joined(*this, from, places, result.type);
 }
 
 base::Result<NodeId> Evaluator::gather(Ref ref, const Place& place) {

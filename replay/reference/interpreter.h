@@ -41,8 +41,10 @@ class Interpreter {
   Leaves materialise(Frame& frame, ir::InstrId id);
   /// Runs a computation in order, as a whole.
   Leaves run(ir::CompId comp, const std::vector<Leaves>& arguments, Round round);
-  /// A scalar computation on lanes: arguments are leaf values of equal size; returns all leaves of the root.
+  /// A scalar computation on lanes: arguments are leaf values of equal size; returns all leaves of the root (of `wanted`; nothing
+  /// where the computation makes arrays inside).
   std::vector<Values> run_lanes(ir::CompId comp, const std::vector<Batch>& arguments);
+  std::vector<Values> run_lanes(ir::CompId comp, const std::vector<Batch>& arguments, ir::InstrId wanted);
 
   /// The one object for a list in the current scope.
   IndexList intern(Indices indices);

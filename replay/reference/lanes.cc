@@ -47,20 +47,23 @@ std::vector<Values> Interpreter::run_each(ir::CompId comp, const std::vector<Bat
 }
 
 std::vector<Values> Interpreter::run_lanes(ir::CompId comp, const std::vector<Batch>& arguments) {
-  if (!fits_lanes(comp)) return run_each(comp, arguments);
+  return fits_lanes(comp) ? run_lanes(comp, arguments, module_.comp(comp).root) : run_each(comp, arguments);
+}
+
+std::vector<Values> Interpreter::run_lanes(ir::CompId comp, const std::vector<Batch>& arguments, ir::InstrId wanted) {
+  if (!fits_lanes(comp)) return {};
   Frame frame;
   frame.comp = comp;
   frame.round = Round::none;
   frame.lanes = &arguments;
   frame.in_lanes = true;
   const size_t n = arguments.empty() ? 0 : size(*arguments[0]);
-  const ir::InstrId root = module_.comp(comp).root;
-  const int leaves = leaf_count(module_.shape(module_.instr(comp, root)));
+  const int leaves = leaf_count(module_.shape(module_.instr(comp, wanted)));
   std::vector<Values> out;
   in_scope([&] {
     const IndexList at = intern(Indices(n, 0));
     for (int leaf = 0; leaf < leaves && !failed_; ++leaf) {
-      Values values = *eval(frame, root, leaf, at);
+      Values values = *eval(frame, wanted, leaf, at);
       if (size(values) != n)
         fail("a scalar computation returns an array");
       else

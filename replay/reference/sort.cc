@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "replay/reference/ops.h"
+#include "replay/reference/sort_keys.h"
 
 namespace replay::reference {
 namespace {
@@ -146,46 +146,15 @@ class MergeSort {
   }
 };
 
-/// A comparator that is one comparison of the two values of one operand: by which, and which way.
-struct SimpleOrder {
-  size_t operand = 0;
-  bool descending = false;
-};
-std::optional<SimpleOrder> simple_order(const Call& call) {
-  const ir::Module& module = call.module();
-  const ir::CompId id = call.instr.calls[0];
-  const ir::Computation& comp = module.comp(id);
-  const ir::Instr& root = comp.instrs[static_cast<size_t>(comp.root)];
-  if (root.op != ir::Op::compare || root.operands.size() != 2) return std::nullopt;
-  const ir::Instr &left = module.instr(id, root.operands[0]), &right = module.instr(id, root.operands[1]);
-  const auto compare = ir::attr_compare(module, root);
-  if (left.op != ir::Op::parameter || right.op != ir::Op::parameter || !compare.ok()) return std::nullopt;
-  const bool less = compare->direction == ir::Direction::LT, greater = compare->direction == ir::Direction::GT;
-  const int64_t low = std::min(left.number, right.number);
-  if ((!less && !greater) || low < 0 || low % 2 != 0 || std::max(left.number, right.number) != low + 1) return std::nullopt;
-  return SimpleOrder{static_cast<size_t>(low / 2), greater != (left.number > right.number)};
-}
-
-/// Keys that `<` orders as the comparator does: exact, no NaN, and no two zeros of different sign (a total order tells those apart).
-bool orderly(const Values& keys) {
-  if (!keys.bound.empty() || !keys.unsure.empty() || kind_of(keys) == Kind::complex) return false;
-  return std::none_of(keys.re.begin(), keys.re.end(), [](double v) { return std::isnan(v) || (v == 0 && std::signbit(v)); });
-}
-
-/// Positions, line by line, in stable order of the keys at `places`.
-Indices ordered(const Lines& lines, const Indices& places, const Values& keys, bool descending) {
-  Indices order(places.size());
-  std::iota(order.begin(), order.end(), 0);
-  const bool is_unsigned = ir::info(keys.type).kind == ir::TypeInfo::Kind::unsigned_;
-  const auto less = [&](int64_t a, int64_t b) {
-    const auto i = static_cast<size_t>(places[static_cast<size_t>(a)]), j = static_cast<size_t>(places[static_cast<size_t>(b)]);
-    if (!keys.re.empty()) return keys.re[i] < keys.re[j];
-    if (is_unsigned) return static_cast<uint64_t>(keys.integer[i]) < static_cast<uint64_t>(keys.integer[j]);
-    return keys.integer[i] < keys.integer[j];
-  };
-  for (size_t line = 0; line < lines.bases.size(); ++line) {
-    const auto begin = order.begin() + static_cast<ptrdiff_t>(line) * lines.length, end = begin + lines.length;
-    std::stable_sort(begin, end, [&](int64_t a, int64_t b) { return descending ? less(b, a) : less(a, b); });
+/// Positions, line by line, in stable order of their keys.
+Indices ordered(const Lines& lines, const std::vector<uint64_t>& keys) {
+  std::vector<std::pair<uint64_t, int64_t>> line(static_cast<size_t>(lines.length));
+  Indices order;
+  order.reserve(keys.size());
+  for (size_t first = 0; first < keys.size(); first += line.size()) {
+    for (size_t i = 0; i < line.size(); ++i) line[i] = {keys[first + i], static_cast<int64_t>(first + i)};
+    std::ranges::sort(line);
+    for (const auto& [key, position] : line) order.push_back(position);
   }
   return order;
 }
@@ -238,10 +207,8 @@ std::vector<Values> sort(const Call& call) {
     }
     return answers;
   };
-  const auto simple = simple_order(call);
-  const bool quick = simple && simple->operand < arrays.size() && orderly(*arrays[simple->operand]);
-  const Indices order = quick ? ordered(lines, places, *arrays[simple->operand], simple->descending)
-                              : MergeSort::order(lines.bases.size(), static_cast<size_t>(lines.length), ask);
+  const auto keys = sort_keys(call, arrays, places);
+  const Indices order = keys ? ordered(lines, *keys) : MergeSort::order(lines.bases.size(), static_cast<size_t>(lines.length), ask);
   const Indices from = sorted_places(lines, order);
   std::vector<Values> out;
   for (const Batch& array : arrays) {

@@ -3,6 +3,8 @@
 #include "src/ir/cost.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include "src/ir/attr.h"
@@ -15,8 +17,9 @@ namespace {
 constexpr double kPointerBytes = 8;
 
 Cost max_of(const Cost& a, const Cost& b) {
-  return {std::max(a.flops, b.flops), std::max(a.transcendentals, b.transcendentals), std::max(a.bytes_read, b.bytes_read),
-          std::max(a.bytes_written, b.bytes_written), a.known && b.known};
+  const Cost& moves_more = a.bytes() >= b.bytes() ? a : b;
+  return {std::max(a.flops, b.flops), std::max(a.transcendentals, b.transcendentals), moves_more.bytes_read, moves_more.bytes_written,
+          a.known && b.known};
 }
 
 void add(Cost& to, const Cost& from) {
@@ -30,7 +33,18 @@ void add(Cost& to, const Cost& from) {
 }  // namespace
 
 double CostModel::size(const Shape& shape) {
-  return shape.is_tuple() ? kPointerBytes * static_cast<double>(shape.elements.size()) : static_cast<double>(bytes(shape));
+  return shape.is_tuple() ? kPointerBytes * static_cast<double>(shape.elements.size()) : leaf_bytes(shape);
+}
+
+double CostModel::leaf_bytes(const Shape& shape) {
+  if (!shape.is_tuple()) {
+    const size_t at = shape.layout_rest.find("E(");
+    const int bits = at == std::string::npos ? 0 : std::atoi(shape.layout_rest.c_str() + at + 2);
+    return bits > 0 ? std::ceil(static_cast<double>(elements(shape)) * bits / 8) : static_cast<double>(bytes(shape));
+  }
+  double sum = 0;
+  for (const Shape& element : shape.elements) sum += leaf_bytes(element);
+  return sum;
 }
 
 const Instr& CostModel::operand(const Computation& comp, const Instr& instr, size_t i) {

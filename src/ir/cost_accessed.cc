@@ -1,6 +1,7 @@
 // "Bytes accessed" as HloCostAnalysis counts them.
 #include <algorithm>
 
+#include "src/ir/attr.h"
 #include "src/ir/cost_model.h"
 
 namespace ir {
@@ -8,7 +9,17 @@ namespace {
 
 constexpr Op kFree[] = {Op::parameter, Op::constant, Op::get_tuple_element, Op::bitcast, Op::domain, Op::add_dependency, Op::after_all};
 
-double leaf_bytes(const Shape& shape) { return static_cast<double>(bytes(shape)); }
+/// Only the names of the dimensions change: the result lies as the operand does, dimensions of one element included.
+bool moves_nothing(const Module& module, const Shape& from, const Instr& transpose) {
+  const auto dims = attr_dims(module, transpose, "dimensions");
+  const auto before = minor_to_major(from), after = minor_to_major(module.shape(transpose));
+  if (dims.size() != after.size() || before.size() != after.size()) return false;
+  for (size_t i = 0; i < after.size(); ++i) {
+    const auto d = static_cast<size_t>(after[i]);
+    if (d >= dims.size() || dims[d] != before[i]) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -26,6 +37,9 @@ Moved CostModel::accessed(const Computation& comp, const Instr& instr) {
   switch (instr.op) {
     case Op::tuple:
       return {0, size(module_.shape(instr))};
+    case Op::transpose:
+      if (!instr.operands.empty() && moves_nothing(module_, module_.shape(operand(comp, instr, 0)), instr)) return {};
+      return by_default(comp, instr);
     case Op::slice:
       return {out, out};
     case Op::dynamic_slice:
@@ -69,22 +83,58 @@ const std::vector<InstrId>& CostModel::users(const Computation& comp, InstrId va
 
 double CostModel::parameter_read(const Computation& body, InstrId parameter) {
   if (const auto known = read_.find({&body, parameter}); known != read_.end()) return known->second;
-  return read_[{&body, parameter}] = count_parameter_read(body, parameter);
+  return read_[{&body, parameter}] = leaves_read(body, parameter);
+}
+
+/// Of a tuple every leaf that an element op takes; a leaf that none takes counts as if the table of pointers were read for it.
+double CostModel::leaves_read(const Computation& body, InstrId value) {
+  const Shape& shape = module_.shape(body.instrs[static_cast<size_t>(value)]);
+  if (!shape.is_tuple()) return value_read(body, value);
+  double read = 0;
+  for (size_t k = 0; k < shape.elements.size(); ++k) {
+    const auto takes = [&](InstrId id) {
+      const Instr& user = body.instrs[static_cast<size_t>(id)];
+      return user.op == Op::get_tuple_element && attr_int(module_, user, "index") == static_cast<int64_t>(k);
+    };
+    const auto& all = users(body, value);
+    const auto taken = std::ranges::find_if(all, takes);
+    read +=
+        taken != all.end() ? leaves_read(body, *taken) : value_read(body, value) * static_cast<double>(leaves(shape.elements[k]).size());
+  }
+  return read;
+}
+
+/// What a nested fusion reads: nothing where it is the root or only changed in place, what is taken where its result is only sliced, else
+/// what its body reads.
+double CostModel::nested_read(const Computation& body, InstrId value, InstrId fusion) {
+  double sliced = 0;
+  bool only_sliced = true;
+  for (const InstrId id : users(body, fusion)) {
+    const Instr& user = body.instrs[static_cast<size_t>(id)];
+    const bool slices = user.op == Op::slice || user.op == Op::dynamic_slice;
+    only_sliced = only_sliced && user.operands[0] == fusion && (slices || user.op == Op::dynamic_update_slice);
+    if (slices) sliced += size(module_.shape(user));
+  }
+  if (only_sliced) return sliced;
+  const Instr& nested = body.instrs[static_cast<size_t>(fusion)];
+  const Computation& inner = module_.comp(nested.calls[0]);
+  double read = 0;
+  for (size_t i = 0; i < nested.operands.size() && i < inner.parameters.size(); ++i) {
+    if (nested.operands[i] == value) read += parameter_read(inner, inner.parameters[i]);
+  }
+  return read;
 }
 
 /// FusionParameterReadBytes: slices read what they take, broadcasts and reshapes read for themselves, all others share one read.
-double CostModel::count_parameter_read(const Computation& body, InstrId parameter) {
-  const double whole = size(module_.shape(body.instrs[static_cast<size_t>(parameter)]));
+double CostModel::value_read(const Computation& body, InstrId value) {
+  const double whole = size(module_.shape(body.instrs[static_cast<size_t>(value)]));
   double read = 0;
   bool shared = false;
-  for (const InstrId id : users(body, parameter)) {
+  for (const InstrId id : users(body, value)) {
     const Instr& user = body.instrs[static_cast<size_t>(id)];
-    const bool first = user.operands[0] == parameter;
+    const bool first = user.operands[0] == value;
     if (user.op == Op::fusion && !user.calls.empty()) {
-      const Computation& inner = module_.comp(user.calls[0]);
-      for (size_t i = 0; i < user.operands.size() && i < inner.parameters.size(); ++i) {
-        if (user.operands[i] == parameter) read += parameter_read(inner, inner.parameters[i]);
-      }
+      read += nested_read(body, value, id);
     } else if (first && (user.op == Op::slice || user.op == Op::dynamic_slice)) {
       read += size(module_.shape(user));
     } else if (first && user.op == Op::dynamic_update_slice) {

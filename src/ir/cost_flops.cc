@@ -124,14 +124,12 @@ double ragged_dot_flops(const Module& module, const Instr& instr, const Shape& l
   return flops;
 }
 
-constexpr Op kUncounted[] = {Op::real, Op::imag};
-
 }  // namespace
 
 Work WorkRules::plain(const Module& module, const Computation& comp, const Instr& instr) {
   const Shape& out = module.shape(instr);
   if (info(instr.op).cls == OpClass::transcendental) return {0, count(out)};
-  if (is_elementwise(instr.op) && std::ranges::find(kUncounted, instr.op) == std::end(kUncounted)) return {count(out), 0};
+  if (is_elementwise(instr.op) || instr.op == Op::bitcast_convert) return {count(out), 0};
   if (instr.op == Op::all_reduce || instr.op == Op::all_reduce_start) return {count(out), 0};
   if (instr.op == Op::rng || instr.op == Op::rng_bit_generator) return {0, count(out)};
   if (instr.operands.empty()) return {};
@@ -151,7 +149,7 @@ Work WorkRules::plain(const Module& module, const Computation& comp, const Instr
     case Op::triangular_solve:
       return {2 * size_at(first, first.rank() - 1) * count(operand(module, comp, instr, 1)), 0};
     case Op::cholesky:
-      return {count(first) * size_at(first, first.rank() - 1) / 3, 0};
+      return {std::floor(count(first) * size_at(first, first.rank() - 1) / 3), 0};
     default:
       return {};
   }
@@ -163,8 +161,9 @@ std::optional<double> WorkRules::runs_of_callee(const Module& module, const Comp
   const Shape& first = operand(module, comp, instr, 0);
   switch (instr.op) {
     case Op::map:
-    case Op::scan:
       return count(out);
+    case Op::scan:  // XLA takes the elements of operand 1: of one array the carry, so that steps are not counted
+      return instr.operands.size() < 2 ? 0 : count(operand(module, comp, instr, 1));
     case Op::reduce:
       return count(first) - count(out);
     case Op::reduce_window: {

@@ -23,7 +23,8 @@ class CostModel {
   const Cost& computation(CompId id);
 
  private:
-  static double size(const Shape& shape);  ///< of a tuple: its table of pointers
+  static double size(const Shape& shape);        ///< of a tuple: its table of pointers
+  static double leaf_bytes(const Shape& shape);  ///< of all leaves; elements that the layout packs ("E(4)") count their bits
   static const Instr& operand(const Computation& comp, const Instr& instr, size_t i);
   static bool is_control(const Instr& instr);
   Cost control(const Instr& instr);
@@ -35,7 +36,9 @@ class CostModel {
   Moved by_default(const Computation& comp, const Instr& instr);
   Moved fusion_accessed(const Computation& body);
   double parameter_read(const Computation& body, InstrId parameter);
-  double count_parameter_read(const Computation& body, InstrId parameter);
+  double leaves_read(const Computation& body, InstrId value);
+  double value_read(const Computation& body, InstrId value);
+  double nested_read(const Computation& body, InstrId value, InstrId fusion);
 
   // cost_traffic.cc: what must move once
   Moved traffic(const Computation& comp, const Instr& instr);
