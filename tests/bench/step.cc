@@ -1,6 +1,7 @@
 // One pass on command, for fair comparison with a peer that runs alternately: reads a line from stdin, runs a pass, prints its seconds.
 //
-//   bench_step MODULE [RECIPE]      first line out: {"parse_s":…, "plan_s":…, "compile_s":…, "memory_s":…, "first_pass_s":…, "rss_mb":…}
+//   bench_step MODULE [RECIPE]      first line out: {"parse_s":…, "open_s":…, "plan_s":…, "compile_s":…, "memory_s":…, "first_pass_s":…,
+//   "rss_mb":…}
 #include <fmt/format.h>
 
 #include <atomic>
@@ -62,7 +63,9 @@ int main(int argc, char** argv) {
   const auto start = Clock::now();
   const ir::Module module = must(importers::hlo::parse(text, argv[1]));
   const double parse_s = seconds_since(start);
+  const auto opening = Clock::now();
   const auto device = must(replay::open_device("cpu", {}));
+  const double open_s = seconds_since(opening);
   const auto planning = Clock::now();
   replay::PlanOptions options;
   options.target = device->target();
@@ -91,9 +94,9 @@ int main(int argc, char** argv) {
   };
   const double first_pass_s = pass();
   fmt::print(
-      R"({{"parse_s":{:.6f},"plan_s":{:.6f},"compile_s":{:.6f},"memory_s":{:.6f},"first_pass_s":{:.6f},"rss_mb":{},"steps":{},"kernels":{}}})"
+      R"({{"parse_s":{:.6f},"open_s":{:.6f},"plan_s":{:.6f},"compile_s":{:.6f},"memory_s":{:.6f},"first_pass_s":{:.6f},"rss_mb":{},"steps":{},"kernels":{}}})"
       "\n",
-      parse_s, plan_s, static_cast<double>(times.compile_ns) * 1e-9, static_cast<double>(times.memory_ns) * 1e-9, first_pass_s,
+      parse_s, open_s, plan_s, static_cast<double>(times.compile_ns) * 1e-9, static_cast<double>(times.memory_ns) * 1e-9, first_pass_s,
       peak_rss_mb(), plan.steps.size(), plan.kernels.size());
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
