@@ -23,7 +23,7 @@ std::string mismatch(const In& in, CompId callee, size_t first, size_t count) {
   if (parameters != count) return fmt::format("'{}' has {} parameters, got {} operands", name, parameters, count);
   for (size_t i = 0; i < count; ++i) {
     const Shape &given = in.operand(first + i), &wanted = parameter_shape(in, callee, i);
-    if (!fits_but_for_precision(given, wanted))
+    if (!fits(given, wanted))
       return fmt::format("parameter {} of '{}' is {}, operand {} is {}", i, name, show(wanted), first + i, show(given));
   }
   return "";
@@ -43,7 +43,7 @@ Inferred while_loop(const In& in) {
   }
   const Shape &decision = root_shape(in, condition[0]), &next = root_shape(in, body[0]);
   if (decision.type != Type::pred || !decision.dims.empty()) return broken("while: the condition gives {}, not pred[]", show(decision));
-  if (!fits_but_for_precision(next, in.operand(0)))
+  if (!fits(next, in.operand(0)))
     return broken("while: the body gives {}, the state is {}", show(next), show(in.operand(0)));
   return follows(in.operand(0));
 }
@@ -58,7 +58,7 @@ Inferred conditional(const In& in) {
   if (selector.type == Type::pred && branches.size() != 2) return broken("conditional by pred[] has 2 branches, got {}", branches.size());
   for (size_t i = 0; i < branches.size(); ++i) {
     if (const std::string what = mismatch(in, branches[i], i + 1, 1); !what.empty()) return broken("{}", what);
-    if (!fits_but_for_precision(root_shape(in, branches[i]), root_shape(in, branches[0])))
+    if (!fits(root_shape(in, branches[i]), root_shape(in, branches[0])))
       return broken("conditional: branches give {} and {}", show(root_shape(in, branches[0])), show(root_shape(in, branches[i])));
   }
   return follows(root_shape(in, branches[0]));

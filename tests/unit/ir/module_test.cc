@@ -174,6 +174,16 @@ TEST(Verify, AcceptsAndListsMixedPrecision) {
   EXPECT_EQ(judge(m).mixed_precision.size(), 1u);
 }
 
+TEST(Verify, RefusesMixedPrecisionWhereNothingConverts) {
+  for (const char* text :
+       {"f { p = f64[4] parameter(0) ROOT n = f64[4] negate(p) } ENTRY e { x = f32[4] parameter(0) ROOT r = f64[4] call(x), to_apply=f }",
+        "f { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) } ENTRY e { x = f32[4] parameter(0) ROOT r = f64[4] call(x), to_apply=f }",
+        "c { p = f32[4] parameter(0) ROOT n = pred[] constant(false) } b { p = f32[4] parameter(0) ROOT n = bf16[4] copy(p) } "
+        "ENTRY e { x = f32[4] parameter(0) ROOT r = f32[4] while(x), condition=c, body=b }"}) {
+    EXPECT_FALSE(verify(parsed(text)).empty()) << text;
+  }
+}
+
 struct Broken {
   const char *name, *body, *what;
 };
@@ -194,6 +204,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"Broadcast", "f32[6,4] broadcast(x), dimensions={0,1}", "does not stretch"},
                     Broken{"Reshape", "f32[25] reshape(x)", "number of elements"},
                     Broken{"Bitcast", "f32[25] bitcast(x)", "keeps the bytes"},
+                    Broken{"TupleOfAnotherPrecision", "(f64[4,6], f32[]) tuple(x, s)", "gives (f32[4,6], f32[])"},
+                    Broken{"BarrierOfAnotherPrecision", "bf16[4,6] opt-barrier(x)", "gives f32[4,6]"},
                     Broken{"Transpose", "f32[4,6] transpose(x), dimensions={1,0}", "gives f32[6,4]"},
                     Broken{"Slice", "f32[4,7] slice(x), slice={[0:4],[0:7]}", "not inside"},
                     Broken{"SliceStride", "f32[4,2] slice(x), slice={[0:4],[0:6:2]}", "gives f32[4,3]"},
