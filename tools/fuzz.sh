@@ -2,7 +2,8 @@
 # Fuzzes the importer, the verifier, the cost model, the planner and the reference, each for a while: tools/fuzz.sh [SECONDS=20] [TARGET...]
 #
 # Inputs start from the op files and the MNIST sample, words from op.def. A finding ends the run with exit status 1 and leaves the bytes in
-# build-fuzz/findings; the corpus that grows is kept in build-fuzz/corpus, so that the next run goes on from it.
+# build-fuzz/findings; the corpus that grows is kept in build-fuzz/corpus, so that the next run goes on from it. PROFILE_FUZZ_SEED (1): a fresh
+# checkout with the same seed tries the same inputs, as far as the time goes.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -29,7 +30,7 @@ fuzz_one() {
   local target=$1 log=build-fuzz/$1.log
   mkdir -p "build-fuzz/corpus/$target"
   if build-fuzz/tests/fuzz_"$target" "build-fuzz/corpus/$target" tests/ops samples -dict=build-fuzz/words.dict -max_len=4096 -timeout=20 \
-    -rss_limit_mb=3000 -max_total_time="$seconds" -artifact_prefix="build-fuzz/findings/$target-" -print_final_stats=1 >"$log" 2>&1; then
+    -rss_limit_mb=3000 -seed="${PROFILE_FUZZ_SEED:-1}" -max_total_time="$seconds" -artifact_prefix="build-fuzz/findings/$target-" -print_final_stats=1 >"$log" 2>&1; then
     echo "fuzz $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, no finding"
     return
   fi

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # What takes too long for every change: fuzzing for ten minutes a target, and 20,000 random modules against the reference.
+#   tools/nightly.sh [SEED=1]
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 failed=0
-tools/fuzz.sh 600 || failed=1
+PROFILE_FUZZ_SEED=${1:-1} tools/fuzz.sh 600 || failed=1
 tools/build.sh differential || exit 1
 for language in llvm-ir c; do build/tests/differential --from "${1:-1}" --count 20000 --language "$language" || failed=1; done
 exit $failed
