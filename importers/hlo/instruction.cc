@@ -189,9 +189,9 @@ bool Parser::parse_attributes(ir::Instr& instr) {
 bool Parser::parse_attribute(ir::Instr& instr, std::string_view key, size_t offset) {
   if (key == "metadata") {
     if (instr.origin != ir::OriginId::none) return fail(offset, "'metadata' is given twice");
-    const auto origin = parse_metadata();
+    const auto origin = parse_origin();
     if (!origin) return false;
-    instr.origin = module_.intern(*origin);
+    instr.origin = *origin;
     return true;
   }
   ir::Attr attr{module_.strings.intern(key), {}};

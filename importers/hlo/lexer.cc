@@ -11,7 +11,7 @@
 namespace importers::hlo {
 namespace {
 
-enum : uint8_t { kSpace = 1, kStart = 2, kContinue = 4, kPlain = 8 };
+enum : uint8_t { kSpace = 1, kStart = 2, kContinue = 4, kPlain = 8, kBare = 16 };
 constexpr size_t kShown = 24;  ///< bytes of the text that a message repeats
 
 constexpr std::array<uint8_t, 256> make_classes() {
@@ -21,6 +21,8 @@ constexpr std::array<uint8_t, 256> make_classes() {
   for (size_t c = '0'; c <= '9'; ++c) classes[c] = kContinue;
   classes['_'] = kStart | kContinue;
   classes['.'] = classes['-'] = kContinue;
+  for (uint8_t& c : classes) c |= (c & kContinue) != 0 ? kBare : 0;
+  classes['>'] = kBare;
   for (size_t c = '!'; c < 0x7f; ++c) {
     if (std::string_view("\"'/()[]{}").find(static_cast<char>(c)) == std::string_view::npos) classes[c] |= kPlain;
   }
@@ -81,10 +83,12 @@ bool Lexer::take_word(std::string_view expected) {
 std::string_view Lexer::word() {
   skip();
   if (!starts_word(raw())) return {};
-  const size_t begin = at_++;
-  // '-' belongs to a word unless it begins an arrow: `f->g`.
-  while (at_ < text_.size() && continues_word(text_[at_]) && !(text_[at_] == '-' && raw(1) == '>')) ++at_;
-  return text_.substr(begin, at_ - begin);
+  const size_t begin = at_;
+  size_t end = begin + 1;
+  while (end < text_.size() && continues_word(text_[end])) ++end;
+  if (end < text_.size() && text_[end] == '>' && text_[end - 1] == '-') --end;  // begins an arrow: `f->g`
+  at_ = end;
+  return text_.substr(begin, end - begin);
 }
 
 std::string_view Lexer::name() {
@@ -120,11 +124,16 @@ std::string_view Lexer::quoted() {
   return {};
 }
 
-std::string_view Lexer::plain_run() {
+std::string_view Lexer::run_of(uint8_t classes) {
   const size_t begin = at_;
-  while (at_ < text_.size() && (class_of(text_[at_]) & kPlain) != 0) ++at_;
-  return text_.substr(begin, at_ - begin);
+  size_t end = begin;
+  while (end < text_.size() && (class_of(text_[end]) & classes) != 0) ++end;
+  at_ = end;
+  return text_.substr(begin, end - begin);
 }
+
+std::string_view Lexer::plain_run() { return run_of(kPlain); }
+std::string_view Lexer::bare_run() { return run_of(kBare); }
 
 std::string_view Lexer::group() {
   skip();

@@ -46,6 +46,8 @@ class Lexer {
   std::string_view group();
   /// The bytes up to the next one that a value may not simply have copied: white space, a quote, a bracket, a comment.
   std::string_view plain_run();
+  /// A word, a number or `b01f->bf01`: letters, digits and "_.->" in any order.
+  std::string_view bare_run();
   /// From '{' to its partner, counting braces outside double-quoted strings only: JSON and MLIR dictionaries. "" if unbalanced.
   std::string_view dictionary();
 
@@ -56,6 +58,7 @@ class Lexer {
 
  private:
   void skip_more();
+  std::string_view run_of(uint8_t classes);
   bool skip_comment();
   std::string_view text_;
   size_t at_;

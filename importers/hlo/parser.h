@@ -6,11 +6,14 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "importers/hlo/lexer.h"
 #include "importers/hlo/literal.h"
 #include "importers/hlo/parts.h"
 #include "src/base/result.h"
+#include "src/ir/hash_index.h"
 #include "src/model/records.h"
 
 namespace importers::hlo {
@@ -67,6 +70,7 @@ class Parser {
   std::string_view take_plain_value();
   bool ends_value();
   bool append_group(std::string_view key);
+  std::optional<ir::OriginId> parse_origin();
   std::optional<ir::Origin> parse_metadata();
   bool parse_metadata_field(ir::Origin& origin, std::string& rest);
   bool parse_stack_frames();
@@ -114,8 +118,10 @@ class Parser {
   std::vector<CallUse> call_uses_;
   std::vector<FramePlace> frames_;  ///< by stack_frame_id - 1
   std::vector<size_t> comp_offsets_;
-  std::vector<std::optional<ir::Shape>> declared_;                 ///< result shape in the computation's header
-  std::unordered_map<std::string_view, ir::ShapeId> shape_cache_;  ///< by text
+  std::vector<std::optional<ir::Shape>> declared_;                  ///< result shape in the computation's header
+  std::unordered_map<std::string_view, ir::ShapeId> shape_cache_;   ///< by text
+  std::vector<std::pair<std::string_view, ir::OriginId>> origins_;  ///< by the text of their metadata, through origin_index_
+  ir::HashIndex origin_index_;
   NamedInstructions named_;
   Counters counters_;
   std::string value_;                  ///< reused by parse_value

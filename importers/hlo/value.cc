@@ -6,6 +6,7 @@
 
 #include "importers/hlo/parser.h"
 #include "importers/hlo/words.h"
+#include "src/base/hash.h"
 #include "src/base/text.h"
 #include "src/ir/escape.h"
 
@@ -272,7 +273,7 @@ std::string_view Parser::take_plain_value() {
     lexer_.plain_run();
     lexer_.move_to(lexer_.raw() == '}' ? lexer_.at() + 1 : begin);
   } else {
-    while (continues_word(lexer_.raw()) || lexer_.raw() == '>') lexer_.move_to(lexer_.at() + 1);
+    lexer_.bare_run();
   }
   if (lexer_.at() > begin && ends_value()) return lexer_.text().substr(begin, lexer_.at() - begin);
   lexer_.move_to(begin);
@@ -315,6 +316,23 @@ std::optional<std::string_view> Parser::parse_value(std::string_view key) {
     }
   }
   return value_;
+}
+
+/// Metadata that stood in the text before is found by its text: up to the first '}', which ends it if nothing in a string or a group does.
+std::optional<ir::OriginId> Parser::parse_origin() {
+  lexer_.skip();
+  const std::string_view text = lexer_.text().substr(lexer_.at());
+  const std::string_view key = text.substr(0, text.find('}') + 1);  // npos + 1 is 0
+  const auto same = [&](uint32_t i) { return origins_[i].first == key; };
+  const uint32_t known = origin_index_.find_or_add(base::hash64(key), origins_.size(), same);
+  if (known < origins_.size()) return lexer_.move_to(lexer_.at() + key.size()), origins_[known].second;
+  const size_t begin = lexer_.at();
+  const auto origin = parse_metadata();
+  if (!origin) return std::nullopt;
+  const ir::OriginId id = module_.intern(*origin);
+  const bool is_whole = lexer_.at() == begin + key.size();
+  origins_.emplace_back(is_whole ? key : std::string_view(), id);
+  return id;
 }
 
 /// `{op_type="x" op_name="y" source_line=3}`: fields separated by spaces or commas.

@@ -1,0 +1,47 @@
+// Finds values in a vector by their hashes: open addressing over positions, 8 bytes a slot, no values and no allocation of its own for
+// each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ir {
+
+class HashIndex {
+ public:
+  /// The position with this hash for which same(position) holds; if there is none, `next` is noted and returned: the caller appends there.
+  template <typename Same>
+  uint32_t find_or_add(uint64_t hash, size_t next, Same same) {
+    if (4 * (used_ + 1) > 3 * slots_.size()) grow();
+    const auto tag = static_cast<uint32_t>(hash ^ hash >> 32);
+    Slot* slot = &slots_[tag & (slots_.size() - 1)];
+    for (; slot->position_plus_1 != 0; slot = after(slot)) {
+      if (slot->tag == tag && same(slot->position_plus_1 - 1)) return slot->position_plus_1 - 1;
+    }
+    *slot = {tag, static_cast<uint32_t>(next) + 1};
+    ++used_;
+    return static_cast<uint32_t>(next);
+  }
+
+ private:
+  struct Slot {
+    uint32_t tag = 0;
+    uint32_t position_plus_1 = 0;  ///< 0: free
+  };
+  Slot* after(Slot* slot) { return slot == &slots_.back() ? slots_.data() : slot + 1; }
+  void grow() {
+    std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());  // a power of two
+    old.swap(slots_);
+    for (const Slot& filled : old) {
+      if (filled.position_plus_1 == 0) continue;
+      Slot* slot = &slots_[filled.tag & (slots_.size() - 1)];
+      while (slot->position_plus_1 != 0) slot = after(slot);
+      *slot = filled;
+    }
+  }
+  std::vector<Slot> slots_;
+  size_t used_ = 0;
+};
+
+}  // namespace ir
