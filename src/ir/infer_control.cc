@@ -43,8 +43,7 @@ Inferred while_loop(const In& in) {
   }
   const Shape &decision = root_shape(in, condition[0]), &next = root_shape(in, body[0]);
   if (decision.type != Type::pred || !decision.dims.empty()) return broken("while: the condition gives {}, not pred[]", show(decision));
-  if (!fits(next, in.operand(0)))
-    return broken("while: the body gives {}, the state is {}", show(next), show(in.operand(0)));
+  if (!fits(next, in.operand(0))) return broken("while: the body gives {}, the state is {}", show(next), show(in.operand(0)));
   return follows(in.operand(0));
 }
 

@@ -46,6 +46,10 @@ int64_t windowed(int64_t size, const WindowDim& window);
 bool are_dims(std::span<const int64_t> dims, int64_t rank);
 Shape with_type(Shape shape, Type type);
 
+/// Why the computations that an instruction applies to single elements don't fit it; "" if they do. Once the rule of its op has accepted
+/// the operands (infer_callee.cc).
+std::string callee_problem(const In& in);
+
 Rule movement_rule(Op op);     ///< infer_move.cc
 Rule contraction_rule(Op op);  ///< infer_contract.cc: products, reductions, windows
 Rule control_rule(Op op);      ///< infer_control.cc: calls, loops, tuples, tokens

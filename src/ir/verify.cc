@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "src/ir/infer.h"
+#include "src/ir/infer_rules.h"
 
 namespace ir {
 namespace {
@@ -56,7 +56,12 @@ class Verifier {
   void check_shape(InstrRef at) {
     const Instr& instr = module_.instr(at.comp, at.instr);
     const Inferred inferred = infer_shape(module_, module_.comp(at.comp), instr);
-    if (inferred.how == Inferred::broken) found(at, fmt::format("'{}': {}", module_.name_of(instr), inferred.what));
+    if (inferred.how == Inferred::broken) {
+      found(at, fmt::format("'{}': {}", module_.name_of(instr), inferred.what));
+      return;
+    }
+    if (const std::string what = rules::callee_problem({module_, module_.comp(at.comp), instr}); !what.empty())
+      found(at, fmt::format("'{}': {}", module_.name_of(instr), what));
     if (inferred.how != Inferred::follows) return;
     const Shape& declared = module_.shape(instr);
     if (fits(declared, inferred.shape)) return;
@@ -68,9 +73,7 @@ class Verifier {
   }
 
   /// Whose result is what was given, under another name: nothing is there that could round it (XLA's verifier has the same list).
-  static bool shares_memory(Op op) {
-    return info(op).cls == OpClass::alias || op == Op::call || op == Op::while_ || op == Op::conditional;
-  }
+  static bool shares_memory(Op op) { return info(op).cls == OpClass::alias || op == Op::call || op == Op::while_ || op == Op::conditional; }
 
   /// Where compilers write results that are wider than the operands as a matter of course.
   static bool widens(Op op) {

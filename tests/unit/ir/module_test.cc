@@ -174,6 +174,24 @@ TEST(Verify, AcceptsAndListsMixedPrecision) {
   EXPECT_EQ(judge(m).mixed_precision.size(), 1u);
 }
 
+TEST(Verify, RefusesComputationsThatDoNotFitTheElements) {
+  const std::string entry = "ENTRY e { x = f32[4] parameter(0) z = f32[] parameter(1) i = s32[4,1] parameter(2) ROOT r = ";
+  const std::string sum = "f { p = f32[] parameter(0) q = f32[] parameter(1) ROOT s = f32[] add(p, q) } ";
+  const std::string less = "f { p = f32[] parameter(0) q = f32[] parameter(1) ROOT s = pred[] compare(p, q), direction=LT } ";
+  const std::string ints = "f { p = s32[] parameter(0) q = s32[] parameter(1) ROOT s = pred[] compare(p, q), direction=LT } ";
+  const std::string one = "f { p = f32[] parameter(0) ROOT s = f32[] negate(p) } ";
+  const std::string scatter =
+      "f32[4] scatter(x, i, x), to_apply=f, update_window_dims={}, inserted_window_dims={0}, "
+      "scatter_dims_to_operand_dims={0}, index_vector_dim=1 }";
+  const std::string sort = "f32[4] sort(x), dimensions={0}, to_apply=f }", reduce = "f32[] reduce(x, z), dimensions={0}, to_apply=f }";
+  for (const std::string& right :
+       {sum + entry + reduce, less + entry + sort, sum + entry + scatter, one + entry + "f32[4] map(x), to_apply=f }"})
+    EXPECT_TRUE(verify(parsed(right)).empty()) << right;
+  for (const std::string& wrong : {sum + entry + sort, one + entry + sort, ints + entry + sort, one + entry + reduce, one + entry + scatter,
+                                   sum + entry + "f32[4] map(x), to_apply=f }"})
+    EXPECT_EQ(verify(parsed(wrong)).size(), 1u) << wrong;
+}
+
 TEST(Verify, RefusesMixedPrecisionWhereNothingConverts) {
   for (const char* text :
        {"f { p = f64[4] parameter(0) ROOT n = f64[4] negate(p) } ENTRY e { x = f32[4] parameter(0) ROOT r = f64[4] call(x), to_apply=f }",
