@@ -164,10 +164,9 @@ struct Row {
   std::string_view target;
   void (*take_apart)(Editor&, Id);
 };
-constexpr Row kRows[] = {{"__cublas$lt$matmul", take_matmul_apart},
-                         {"__cudnn$convBiasActivationForward", take_convolution_apart},
-                         {"__cudnn$fmhaSoftmax", take_attention_apart},
-                         {"__cudnn$fmhaScaleBiasSoftmax", take_attention_apart}};
+constexpr Row kRows[] = {{"__cublas$lt$matmul", take_matmul_apart},     {"__cudnn$convBiasActivationForward", take_convolution_apart},
+                         {"__cudnn$fmhaSoftmax", take_attention_apart}, {"__cudnn$fmhaScaleBiasSoftmax", take_attention_apart},
+                         {"__cudnn$norm", take_cudnn_norm_apart},       {"__onednn$layernorm", take_onednn_norm_apart}};
 
 const Row* row_of(const ir::Module& module, const ir::Instr& instr) {
   if (instr.op != Op::custom_call) return nullptr;

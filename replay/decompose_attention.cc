@@ -60,31 +60,6 @@ Id dot(Editor& edit, const Product& product, const ir::Shape& shape, Id a, Id b)
                    {"rhs_contracting_dims", braced(product.dims.rhs_contracting)}});
 }
 
-/// A computation of two f32 scalars.
-ir::CompId reducer(ir::Module& module, const std::string& name, Op op) {
-  Body body(module, name, ir::array_shape(ir::Type::f32, {}));
-  const Id a = body.parameter(body.shape()), b = body.parameter(body.shape());
-  const Id root = body.op(op, a, b);
-  module.comp(body.comp()).root = root;
-  return body.comp();
-}
-
-Id reduced(Body& body, Op op, double start, Id x) {
-  const std::vector<int64_t>& dims = body.shape().dims;
-  const ir::Shape rows = ir::array_shape(ir::Type::f32, {dims.begin(), dims.end() - 1});
-  const ir::CompId comp = reducer(body.module(), op == Op::add ? "attention.add" : "attention.max", op);
-  const Id init = body.edit().add(Op::constant, ir::array_shape(ir::Type::f32, {}), {});
-  body.edit().instr(init).literal = body.module().add(ir::scalar_literal(ir::Type::f32, start));
-  const Id id = body.edit().add(Op::reduce, rows, {x, init}, {{"dimensions", braced({body.shape().rank() - 1})}});
-  ir::Instr& instr = body.edit().instr(id);
-  instr.calls = {comp};
-  ir::Attr attr;
-  attr.key = body.module().strings.intern("to_apply");
-  attr.calls = 1;
-  instr.attrs.push_back(attr);
-  return id;
-}
-
 Id over_rows(Body& body, Id rows) {
   std::vector<int64_t> dims;
   for (int64_t d = 0; d + 1 < body.shape().rank(); ++d) dims.push_back(d);
@@ -126,9 +101,9 @@ std::optional<Rows> softmax(Body& body, const Softmax& how, const std::vector<ir
     const Id seen = body.edit().add(Op::compare, with_type(body.shape(), ir::Type::pred), {row, column}, {{"direction", "GE"}});
     s = body.edit().add(Op::select, body.shape(), {seen, s, body.constant(-std::numeric_limits<double>::infinity())});
   }
-  const Id max = reduced(body, Op::maximum, -std::numeric_limits<double>::infinity(), s);
+  const Id max = reduced(body, {Op::maximum, -std::numeric_limits<double>::infinity(), {body.shape().rank() - 1}}, s);
   const Id exponentials = body.op(Op::exponential, body.op(Op::subtract, s, over_rows(body, max)));
-  return Rows{max, exponentials, reduced(body, Op::add, 0, exponentials)};
+  return Rows{max, exponentials, reduced(body, {Op::add, 0, {body.shape().rank() - 1}}, exponentials)};
 }
 
 }  // namespace

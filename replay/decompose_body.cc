@@ -42,6 +42,37 @@ void become_result(Editor& edit, Id id, const std::vector<Id>& results, Id produ
   edit.become(id, Op::tuple, parts);
 }
 
+namespace {
+
+/// A computation of two scalars.
+ir::CompId reducer(ir::Module& module, const std::string& name, Op op, ir::Type type) {
+  Body body(module, name, ir::array_shape(type, {}));
+  const Id a = body.parameter(body.shape()), b = body.parameter(body.shape());
+  const Id root = body.op(op, a, b);
+  module.comp(body.comp()).root = root;
+  return body.comp();
+}
+
+}  // namespace
+
+Id reduced(Body& body, const Reduced& how, Id x) {
+  const ir::Type type = body.shape().type;
+  std::vector<int64_t> kept;
+  for (int64_t d = 0; d < body.shape().rank(); ++d)
+    if (std::ranges::find(how.dims, d) == how.dims.end()) kept.push_back(body.shape().dims[static_cast<size_t>(d)]);
+  const ir::CompId comp = reducer(body.module(), how.op == Op::add ? "rows.add" : "rows.max", how.op, type);
+  const Id init = body.edit().add(Op::constant, ir::array_shape(type, {}), {});
+  body.edit().instr(init).literal = body.module().add(ir::scalar_literal(type, how.start));
+  const Id id = body.edit().add(Op::reduce, ir::array_shape(type, kept), {x, init}, {{"dimensions", braced(how.dims)}});
+  ir::Instr& instr = body.edit().instr(id);
+  instr.calls = {comp};
+  ir::Attr attr;
+  attr.key = body.module().strings.intern("to_apply");
+  attr.calls = 1;
+  instr.attrs.push_back(attr);
+  return id;
+}
+
 json flat_config(Editor& edit, Id id, std::string_view nested_key) {
   json parsed = json::parse(ir::attr_string(edit.module(), edit.instr(id), "backend_config"), nullptr, false);
   if (parsed.is_object() && parsed.contains(nested_key)) parsed = json(parsed[std::string(nested_key)]);

@@ -64,6 +64,14 @@ class Body {
   ir::Shape shape_;
 };
 
+/// Elements along some dimensions combined by an op; the others stay.
+struct Reduced {
+  ir::Op op;
+  double start;
+  std::vector<int64_t> dims;
+};
+Id reduced(Body& body, const Reduced& how, Id x);
+
 /// Ends a body and stands for it in the caller: one value, or a tuple.
 Id fused(Editor& edit, Body& body, const std::vector<Id>& results, const std::vector<Id>& operands);
 Id element(Editor& edit, Id tuple, size_t k);
@@ -79,5 +87,8 @@ std::string word_in(const nlohmann::json& config, const char* key);
 
 /// decompose_attention.cc: cuDNN's fused attention, forward.
 void take_attention_apart(Editor& edit, Id id);
+/// decompose_norm.cc: layer normalisation as cuDNN (forward) and oneDNN are called for it.
+void take_cudnn_norm_apart(Editor& edit, Id id);
+void take_onednn_norm_apart(Editor& edit, Id id);
 
 }  // namespace replay::apart

@@ -206,7 +206,6 @@ base::Result<NodeId> Evaluator::compute(Ref ref, const std::vector<int64_t>& pat
       return unsupported(ref, "a parameter that nobody gives");
     }
     case Op::set_dimension_size:
-    case Op::copy_start:
       return value(operand(ref, 0), {}, place);
     case Op::replica_id:
     case Op::partition_id:
@@ -374,6 +373,9 @@ base::Result<NodeId> Evaluator::moved(Ref ref, const std::vector<int64_t>& path,
   switch (i.op) {
     case Op::copy:
       return value(from, path, place);
+    case Op::copy_start:  // (copy, original, context): the context has no meaning here
+      if (!path.empty() && path[0] > 1) return graph().integer(register_of(shape(ref, path).type), 0);
+      return value(from, {}, place);
     case Op::broadcast: {
       const auto dims = ir::attr_dims(module_, i, "dimensions");
       for (size_t d = 0; d < at.size(); ++d) at[d] = place[static_cast<size_t>(dims[d])];
