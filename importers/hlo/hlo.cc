@@ -87,12 +87,18 @@ struct Notices {
   std::vector<PlacedNote> notes, found;
 };
 
-/// One module: parsed, verified, accounted for, handed on.
-base::Status read_part(const Input& input, Part part, model::Source& source, Notices& notices, const TakeModule& take) {
+/// What the parser needed is gone when its module is handed on.
+base::Result<ir::Module> parse_part(const Input& input, Part part, std::vector<PlacedNote>& notes) {
   Parser parser(input.bytes.substr(0, part.end), input.path, part.begin);
   ASSIGN_OR_RETURN(ir::Module module, parser.run());
-  notices.notes.insert(notices.notes.end(), parser.notes().begin(), parser.notes().end());
-  RETURN_IF_ERROR(skip_between(input, parser.end(), part.end, parser, notices.notes));
+  notes.insert(notes.end(), parser.notes().begin(), parser.notes().end());
+  RETURN_IF_ERROR(skip_between(input, parser.end(), part.end, parser, notes));
+  return module;
+}
+
+/// One module: parsed, verified, accounted for, handed on.
+base::Status read_part(const Input& input, Part part, model::Source& source, Notices& notices, const TakeModule& take) {
+  ASSIGN_OR_RETURN(ir::Module module, parse_part(input, part, notices.notes));
   const ir::Verdict verdict = ir::judge(module);
   RETURN_IF_ERROR(refuse_broken(input, module, verdict.broken, part.begin));
   for (const ir::Finding& mixed : verdict.mixed_precision) {
