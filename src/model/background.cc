@@ -30,12 +30,17 @@ void Background::submit(Job job) {
 
 base::Status Background::status() {
   const std::lock_guard lock(mutex_);
-  return status_;
+  return outcome();
 }
 
 base::Status Background::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return jobs_.empty(); });
+  return outcome();
+}
+
+base::Status Background::outcome() const {
+  if (thrown_ != nullptr) std::rethrow_exception(thrown_);
   return status_;
 }
 
@@ -45,11 +50,18 @@ void Background::work() {
     changed_.wait(lock, [this] { return stops_ || !jobs_.empty(); });
     if (stops_) return;
     const Job job = std::move(jobs_.front());
-    const bool runs = status_.ok();
+    const bool runs = status_.ok() && thrown_ == nullptr;
     lock.unlock();
-    base::Status done = runs ? job() : base::Status();
+    base::Status done;
+    std::exception_ptr thrown;
+    try {
+      if (runs) done = job();
+    } catch (...) {  // memory that ran out, say: for the thread that waits
+      thrown = std::current_exception();
+    }
     lock.lock();
     if (!done.ok()) status_ = std::move(done);
+    if (thrown != nullptr) thrown_ = thrown;
     jobs_.pop_front();
     changed_.notify_all();
   }
