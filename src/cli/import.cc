@@ -52,8 +52,8 @@ class Importing {
       if (!added.ok()) print_err(fmt::format("profile: {}\n", added.error().message));
       ++(added.ok() ? count.imported : count.refused);
     }
-    RETURN_IF_ERROR(print_out(
-        fmt::format("{}: {} files imported, {} refused, {} others\n", base::escaped(path), count.imported, count.refused, count.others)));
+    RETURN_IF_ERROR(print_out(fmt::format("{}: {} files imported, {} refused, {} of other formats passed over\n", base::escaped(path),
+                                          count.imported, count.refused, count.others)));
     return count;
   }
 
