@@ -213,6 +213,11 @@ NodeId inlined_f32(Graph& g, Typed x) {
   return g.type(x.node) == Reg::f32 ? inlined(g, x.node) : g.call(function, {x.node});
 }
 
+NodeId tangent(Graph& g, Typed x) {
+  if (x.type == Type::f16 || x.type == Type::bf16) return tanh_f16(g, x.node);
+  return inlined_f32<Function::tanh, tanh_f32>(g, x);
+}
+
 struct UnaryRow {
   Op op;
   bool floats_only;
@@ -234,7 +239,7 @@ constexpr UnaryRow kUnary[] = {
     {Op::log, true, inlined_f32<Function::log, log_f32>},
     {Op::log_plus_one, true, called<Function::log1p>},
     {Op::logistic, true, logistic},
-    {Op::tanh, true, inlined_f32<Function::tanh, tanh_f32>},
+    {Op::tanh, true, tangent},
     {Op::tan, true, called<Function::tan>},
     {Op::sine, true, called<Function::sin>},
     {Op::cosine, true, called<Function::cos>},

@@ -51,6 +51,7 @@ NodeId complex_op(Graph& graph, const ElementOp& op, std::span<const Typed> in);
 NodeId exp_f32(Graph& graph, NodeId x);
 NodeId log_f32(Graph& graph, NodeId x);
 NodeId tanh_f32(Graph& graph, NodeId x);
+NodeId tanh_f16(Graph& graph, NodeId x);  ///< in f32 with 18 bits, for results of 11 or fewer
 NodeId logistic_f32(Graph& graph, NodeId x);
 
 }  // namespace kernel
