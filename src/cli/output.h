@@ -1,6 +1,7 @@
 // How commands print: format and width chosen once, results to stdout.
 #pragma once
 
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,15 @@ struct OutputOptions {
 
 /// Where memory runs out in spite of the plan.
 inline constexpr std::string_view kNoMemory = "not enough memory; free some, raise the limit (ulimit -v), or try --computation NAME";
+/// What `work` returns; an Error where memory runs out in it.
+template <typename Work>
+base::Status within_memory(Work work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return base::Error{std::string(kNoMemory)};
+  }
+}
 
 report::Style style_of_stdout();
 /// Is there a terminal that moves its cursor and shows colours? TERM=dumb, or none, is one that only types.

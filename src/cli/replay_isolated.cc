@@ -6,11 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
-#include <new>
 
-#include "replay/device/devices.h"
+#include "src/base/clock.h"
 #include "src/base/text.h"
 #include "src/cli/output.h"
 #include "src/cli/step_records.h"
@@ -18,10 +16,6 @@
 
 namespace cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-int64_t since_ns(Clock::time_point begin) { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count(); }
 
 /// Operands that the step overwrites in the program.
 std::vector<ir::InstrId> overwritten_operands(const ir::Module& module, const replay::Step& step) {
@@ -47,7 +41,7 @@ class Recorder : public replay::Observer {
   void begin(replay::StepId step, replay::StepId alone, int32_t done) {
     step_ = step;
     alone_ = alone;
-    offset_ns_ = since_ns(start_);
+    offset_ns_ = base::since_ns(start_);
     replay::Progress progress;
     progress.stage = replay::Progress::Stage::measure;
     progress.step = done;
@@ -78,7 +72,7 @@ class Recorder : public replay::Observer {
   int64_t run_;
   ProgressLine& line_;
   int32_t steps_;
-  Clock::time_point start_ = Clock::now();
+  base::Clock::time_point start_ = base::Clock::now();
   replay::StepId step_ = 0, alone_ = 0;
   int32_t pass_ = 0;
   int64_t offset_ns_ = 0;  ///< of this step's clock since the run's start
@@ -95,7 +89,7 @@ class Runner {
     const double budget_s = options_.budget_s / static_cast<double>(std::max<size_t>(groups.size(), 1));
     Recorder recorder(store_, run_, line_, static_cast<int32_t>(groups.size()));
     for (size_t g = 0; g < groups.size() && !stop_requested() && result_.failure.empty(); ++g) {
-      const base::Status measured = measure_within_memory(groups[g], recorder, static_cast<int32_t>(g), budget_s);
+      const base::Status measured = within_memory([&] { return measure(groups[g], recorder, static_cast<int32_t>(g), budget_s); });
       RETURN_IF_ERROR(recorder.saved());
       if (!measured.ok()) refuse(groups[g], measured.error().message);
     }
@@ -106,9 +100,6 @@ class Runner {
       result_.status = model::RunStatus::failed;
     else if (stop_requested())
       result_.status = model::RunStatus::interrupted;
-    const auto skips =
-        std::count_if(record_.steps.begin(), record_.steps.end(), [](const model::StepRecord& s) { return s.cls == "skip"; });
-    result_.skipped_share = record_.steps.empty() ? 0 : static_cast<double>(skips) / static_cast<double>(record_.steps.size());
     return result_;
   }
 
@@ -129,26 +120,16 @@ class Runner {
     return groups;
   }
 
-  base::Status measure_within_memory(const std::vector<replay::StepId>& group, Recorder& recorder, int32_t done, double budget_s) {
-    try {
-      return measure(group, recorder, done, budget_s);
-    } catch (const std::bad_alloc&) {
-      return base::Error{std::string(kNoMemory)};
-    }
-  }
-
   base::Status measure(const std::vector<replay::StepId>& group, Recorder& recorder, int32_t done, double budget_s) {
     const replay::Step& first = step(group.front());
     const ir::Module module = ir::extract_instruction(*plan_.module, first.instr, overwritten_operands(*plan_.module, first));
-    replay::DeviceOptions device_options;
-    device_options.threads = options_.threads;
-    ASSIGN_OR_RETURN(const auto device, replay::open_device(options_.device_name(), device_options));
+    ASSIGN_OR_RETURN(const auto device, device_for(options_));
     ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module, options_, *device));
     const auto own = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const replay::Step* s) { return s->name == first.name; });
     if (own == plan.steps.end()) return base::Error{"has no step of its own"};
-    const auto preparing = Clock::now();
+    const auto preparing = base::Clock::now();
     RETURN_IF_ERROR(device->prepare(plan));
-    record_.compile_ns += since_ns(preparing);
+    record_.compile_ns += base::since_ns(preparing);
     replay::InputOptions inputs;
     inputs.recipes.seed = options_.seed;
     RETURN_IF_ERROR(replay::load_inputs(plan, *device, inputs, &stop_requested()));
@@ -174,10 +155,7 @@ class Runner {
       model::StepRecord& record = record_.steps[static_cast<size_t>(id)];
       record.precision = device.precision_of(alone);
       for (const int32_t kernel : device.kernels_of(alone)) record.kernels.push_back(first_kernel + kernel);
-      if (!outcome.verdicts.empty()) {
-        record.worst_error = outcome.verdicts[static_cast<size_t>(alone)].worst;
-        record.verified_elements = outcome.verdicts[static_cast<size_t>(alone)].elements;
-      }
+      if (!outcome.verdicts.empty()) add_verdict(record, outcome.verdicts[static_cast<size_t>(alone)]);
       if (own == stats.end()) continue;
       model::StepStat stat = *own;
       stat.step = id;

@@ -15,8 +15,7 @@ struct Isolated {
   std::vector<model::StepStat> stats;
   int distinct = 0;         ///< steps that ran
   double pass_seconds = 0;  ///< sum over all steps of median × executions
-  double skipped_share = 0;
-  std::string failure;  ///< of verification
+  std::string failure;      ///< of verification
 };
 
 /// Runs every step that the plan would launch as a program of its own, on generated operands, for its share of the budget. Fills in

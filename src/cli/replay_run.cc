@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <new>
 #include <optional>
 #include <regex>
 
 #include "replay/device/devices.h"
 #include "replay/engine.h"
 #include "replay/measure/criterion.h"
+#include "src/base/clock.h"
 #include "src/base/text.h"
 #include "src/cli/output.h"
 #include "src/cli/replay_isolated.h"
@@ -23,10 +23,6 @@
 
 namespace cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-int64_t since_ns(Clock::time_point begin) { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count(); }
 
 /// Saves passes and shows progress.
 class Recorder : public replay::Observer {
@@ -114,11 +110,9 @@ base::Result<std::vector<bool>> timed_steps(const replay::Plan& plan, const std:
   return timed;
 }
 
-double skipped_share(const replay::Plan& plan) {
-  if (plan.steps.empty()) return 0;
-  const auto skipped =
-      std::count_if(plan.steps.begin(), plan.steps.end(), [](const replay::Step* s) { return s->cls == replay::Class::skip; });
-  return static_cast<double>(skipped) / static_cast<double>(plan.steps.size());
+double skipped_share(const std::vector<model::StepRecord>& steps) {
+  const auto skipped = std::ranges::count(steps, replay::text(replay::Class::skip), &model::StepRecord::cls);
+  return steps.empty() ? 0 : static_cast<double>(skipped) / static_cast<double>(steps.size());
 }
 
 void warn_of_skips(const replay::Plan& plan, ProgressLine& line) {
@@ -141,7 +135,7 @@ class Session {
   base::Result<RunResult> run() {
     RETURN_IF_ERROR(plan());
     RETURN_IF_ERROR(begin());
-    const base::Status done = work_within_memory();
+    const base::Status done = within_memory([this] { return work(); });
     if (!done.ok()) {
       RETURN_IF_ERROR(store_.finish(result_.run, model::RunStatus::failed, {}));
       return done.error();
@@ -153,14 +147,11 @@ class Session {
  private:
   base::Status plan() {
     ASSIGN_OR_RETURN(module_, selected(*subject_.module, options_));
-    replay::DeviceOptions device_options;
-    device_options.threads = options_.threads;
-    ASSIGN_OR_RETURN(device_, replay::open_device(options_.device_name(), device_options));
-    const auto planning = Clock::now();
+    ASSIGN_OR_RETURN(device_, device_for(options_));
+    const auto planning = base::Clock::now();
     ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module_, options_, *device_));
     plan_.emplace(std::move(plan));
-    record_.plan_ns = since_ns(planning);
-    result_.skipped_share = skipped_share(*plan_);
+    record_.plan_ns = base::since_ns(planning);
     ASSIGN_OR_RETURN(timed_, timed_steps(*plan_, options_.steps));
     ASSIGN_OR_RETURN(inputs_, options_.input_options(subject_.recipe_file));
     RETURN_IF_ERROR(replay::check_inputs(*plan_, inputs_));
@@ -178,20 +169,12 @@ class Session {
     return {};
   }
 
-  base::Status work_within_memory() {
-    try {
-      return work();
-    } catch (const std::bad_alloc&) {
-      return base::Error{std::string(kNoMemory)};
-    }
-  }
-
   base::Status work() {
     warn_of_skips(*plan_, line_);
     if (options_.isolated) return isolated();
-    const auto compiling = Clock::now();
+    const auto compiling = base::Clock::now();
     RETURN_IF_ERROR(device_->prepare(*plan_));
-    record_.compile_ns = since_ns(compiling);
+    record_.compile_ns = base::since_ns(compiling);
     if (stop_requested()) return stopped();
     ASSIGN_OR_RETURN(const std::vector<model::Setting> filled, replay::load_inputs(*plan_, *device_, inputs_, &stop_requested()));
     record_.options.push_back({"seed", std::to_string(inputs_.recipes.seed)});
@@ -210,6 +193,7 @@ class Session {
   base::Status describe_plan() {
     record_.kernels = device_->kernels();
     record_.steps = step_records(*plan_, *device_, subject_);
+    result_.skipped_share = skipped_share(record_.steps);
     record_.buffers = buffer_records(*plan_);
     record_.arena_bytes = plan_->arena_bytes;
     record_.peak_bytes = plan_->arena_bytes + plan_->parameter_bytes;
@@ -229,7 +213,7 @@ class Session {
     result_.status = found.status;
     result_.distinct = found.distinct;
     result_.pass_seconds = found.pass_seconds;
-    result_.skipped_share = found.skipped_share;
+    result_.skipped_share = skipped_share(record_.steps);
     result_.failure = found.failure;
     return {};
   }
@@ -275,6 +259,12 @@ class Session {
 
 }  // namespace
 
+base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& options) {
+  replay::DeviceOptions device;
+  device.threads = options.threads;
+  return replay::open_device(options.device_name(), device);
+}
+
 base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOptions& options, const replay::Device& device) {
   replay::PlanOptions plan;
   plan.rounding = options.rounding_mode();
@@ -298,9 +288,7 @@ base::Result<RunResult> replay_module(const Subject& subject, const ReplayOption
 
 base::Status list_steps(const Subject& subject, const ReplayOptions& options) {
   ASSIGN_OR_RETURN(const ir::Module module, selected(*subject.module, options));
-  replay::DeviceOptions device_options;
-  device_options.threads = options.threads;
-  ASSIGN_OR_RETURN(const auto device, replay::open_device(options.device_name(), device_options));
+  ASSIGN_OR_RETURN(const auto device, device_for(options));
   ASSIGN_OR_RETURN(const replay::Plan plan, plan_for(module, options, *device));
   model::Rows rows;
   rows.columns = {"step", "name", "op", "class", "shape", "why"};

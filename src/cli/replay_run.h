@@ -32,6 +32,7 @@ struct RunResult {
   std::string failure;       ///< verification: the step and the numbers; "" if none
 };
 
+base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& options);
 base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOptions& options, const replay::Device& device);
 /// When to stop: the number of passes that was asked for, or a stable median within `budget_s`.
 std::unique_ptr<measure::Criterion> criterion_for(const ReplayOptions& options, double budget_s);

@@ -137,11 +137,13 @@ std::vector<model::StepStat> step_stats(const replay::Outcome& outcome) {
   return out;
 }
 
+void add_verdict(model::StepRecord& step, const replay::Verdict& verdict) {
+  step.worst_error = verdict.worst;
+  step.verified_elements = verdict.elements;
+}
+
 void add_verdicts(std::vector<model::StepRecord>& steps, const replay::Outcome& outcome) {
-  for (size_t i = 0; i < outcome.verdicts.size(); ++i) {
-    steps[i].worst_error = outcome.verdicts[i].worst;
-    steps[i].verified_elements = outcome.verdicts[i].elements;
-  }
+  for (size_t i = 0; i < outcome.verdicts.size(); ++i) add_verdict(steps[i], outcome.verdicts[i]);
 }
 
 }  // namespace cli

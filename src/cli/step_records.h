@@ -14,6 +14,7 @@ std::vector<model::StepRecord> step_records(const replay::Plan& plan, const repl
 std::vector<model::BufferRecord> buffer_records(const replay::Plan& plan);
 /// Statistics per execution; trips of steps in loops go into `calls`.
 std::vector<model::StepStat> step_stats(const replay::Outcome& outcome);
+void add_verdict(model::StepRecord& step, const replay::Verdict& verdict);
 void add_verdicts(std::vector<model::StepRecord>& steps, const replay::Outcome& outcome);
 
 }  // namespace cli

@@ -65,7 +65,7 @@ class Verifier {
     if (inferred.how != Inferred::follows) return;
     const Shape& declared = module_.shape(instr);
     if (fits(declared, inferred.shape)) return;
-    const bool loose = !shares_memory(instr.op) && fits_but_for_precision(declared, inferred.shape);
+    const bool loose = !only_renames(instr.op) && fits_but_for_precision(declared, inferred.shape);
     if (loose && widens(instr.op)) return;
     std::string what = fmt::format("'{}' is declared {}, {} of its operands gives {}", module_.name_of(instr),
                                    print(declared, LayoutPrint::without), text(instr.op), print(inferred.shape, LayoutPrint::without));
@@ -73,7 +73,7 @@ class Verifier {
   }
 
   /// Whose result is what was given, under another name: nothing is there that could round it (XLA's verifier has the same list).
-  static bool shares_memory(Op op) { return info(op).cls == OpClass::alias || op == Op::call || op == Op::while_ || op == Op::conditional; }
+  static bool only_renames(Op op) { return info(op).cls == OpClass::alias || op == Op::call || op == Op::while_ || op == Op::conditional; }
 
   /// Where compilers write results that are wider than the operands as a matter of course.
   static bool widens(Op op) {

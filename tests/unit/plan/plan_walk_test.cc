@@ -1,27 +1,10 @@
 // Plans of programs with calls, loops, branches and tuples: which steps there are, what they read and write, how long buffers live.
 #include <gtest/gtest.h>
 
-#include "importers/hlo/hlo.h"
-#include "replay/plan.h"
+#include "tests/unit/plan/planned.h"
 
 namespace replay {
 namespace {
-
-struct Planned {
-  ir::Module module;
-  Plan plan;
-};
-
-std::unique_ptr<Planned> planned(const std::string& text) {
-  auto module = importers::hlo::parse(text, "test.hlo");
-  EXPECT_TRUE(module.ok()) << module.error().message;
-  auto out = std::make_unique<Planned>();
-  out->module = *std::move(module);
-  auto plan = make_plan(out->module, {});
-  EXPECT_TRUE(plan.ok()) << plan.error().message;
-  out->plan = *std::move(plan);
-  return out;
-}
 
 std::vector<std::string> names(const Plan& plan) {
   std::vector<std::string> out;
