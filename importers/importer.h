@@ -12,9 +12,17 @@
 
 namespace importers {
 
+/// What a person says about a program whose text leaves it open. 0 and "": the importer's own choice, which it notes.
+struct Options {
+  int64_t batch = 0;  ///< examples in a step
+  int64_t image = 0;  ///< height and width of images
+  int64_t scale = 1;  ///< the large sizes of a model are divided by this, to try it on a small machine
+};
+
 struct Input {
   std::string path;        ///< as given; for messages
   std::string_view bytes;  ///< decompressed
+  Options options = {};
 };
 
 struct Match {
@@ -22,9 +30,15 @@ struct Match {
   std::string reason;                                ///< why not, or why
 };
 
+/// A module as it is handed over, and the operators that its metadata names (frameworks; none of HLO).
+struct Program {
+  ir::Module module;
+  std::vector<model::Operator> operators = {};
+};
+
 /// Takes a module as soon as it is read, so that no more than one is in memory. The text is valid during the call. An Error ends the
 /// import.
-using TakeModule = std::function<base::Status(const model::Source& source, ir::Module module, std::string_view text)>;
+using TakeModule = std::function<base::Status(const model::Source& source, Program program, std::string_view text)>;
 
 struct Importer {
   std::string_view name, about;
@@ -42,12 +56,14 @@ base::Result<model::Imported> import(const Input& input, const TakeModule& take)
 template <typename Read>
 base::Result<model::Imported> keep_modules(const Input& input, Read read) {
   model::Imported kept;
-  ASSIGN_OR_RETURN(model::Imported imported, read(input, [&](const model::Source&, ir::Module module, std::string_view text) {
-                     kept.modules.push_back(std::move(module));
+  ASSIGN_OR_RETURN(model::Imported imported, read(input, [&](const model::Source&, Program program, std::string_view text) {
+                     kept.modules.push_back(std::move(program.module));
+                     kept.module_operators.push_back(std::move(program.operators));
                      kept.module_texts.emplace_back(text);
                      return base::Status();
                    }));
   imported.modules = std::move(kept.modules);
+  imported.module_operators = std::move(kept.module_operators);
   imported.module_texts = std::move(kept.module_texts);
   return imported;
 }

@@ -110,7 +110,7 @@ base::Status read_part(const Input& input, Part part, model::Source& source, Not
   ++source.modules;
   source.computations += static_cast<int64_t>(module.computations.size());
   source.read += instructions(module);
-  return take(source, std::move(module), input.bytes.substr(part.begin, part.end - part.begin));
+  return take(source, {std::move(module)}, input.bytes.substr(part.begin, part.end - part.begin));
 }
 
 }  // namespace

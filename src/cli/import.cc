@@ -61,10 +61,11 @@ class Importing {
   /// Modules are stored as they are read: a dump need not fit into memory as a program.
   base::Status add(const importers::Input& input) {
     std::optional<model::Import> import;
-    const auto imported = importers::import(input, [&](const model::Source& source, const ir::Module& module, std::string_view text) {
-      kept_ = begin(import, source);
-      return kept_.ok() ? kept_ = import->add(module, text) : kept_;
-    });
+    const auto imported =
+        importers::import(input, [&](const model::Source& source, const importers::Program& program, std::string_view text) {
+          kept_ = begin(import, source);
+          return kept_.ok() ? kept_ = import->add(program.module, text) : kept_;
+        });
     if (!imported.ok()) return imported.error();
     return kept_ = finish(import, *imported);
   }

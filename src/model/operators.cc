@@ -98,21 +98,15 @@ Phase phase_of(std::span<const std::string_view> parts, std::string_view type, b
 
 }  // namespace
 
-std::string_view text(Phase phase) {
-  switch (phase) {
-    case Phase::forward:
-      return "forward";
-    case Phase::backward:
-      return "backward";
-    case Phase::optimizer:
-      return "optimizer";
-    case Phase::communication:
-      return "communication";
-    case Phase::host:
-      return "host";
-  }
-  return "forward";
-}
+namespace {
+constexpr std::string_view kPhases[] = {"forward", "backward", "optimizer", "communication", "auxiliary", "host"};
+constexpr std::string_view kKnown[] = {"", "given", "inferred:name", "inferred:model"};
+constexpr std::string_view kLaunches[] = {"device", "host", "nothing"};
+}  // namespace
+
+std::string_view text(Phase phase) { return kPhases[static_cast<size_t>(phase)]; }
+std::string_view text(Known known) { return kKnown[static_cast<size_t>(known)]; }
+std::string_view text(Launches launches) { return kLaunches[static_cast<size_t>(launches)]; }
 
 OperatorName operator_name(std::string_view name, std::string_view type) {
   const std::vector<std::string_view> parts = components(name);

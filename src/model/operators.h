@@ -5,11 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace model {
+#include "src/model/records.h"
 
-/// Phases of a training step, the words of op.phase.
-enum class Phase { forward, backward, optimizer, communication, host };
-std::string_view text(Phase phase);
+namespace model {
 
 struct OperatorName {
   std::vector<std::string_view> scope;  ///< components around the operator, those of gradients and tracing removed; at most kDeepestScope
