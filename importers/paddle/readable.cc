@@ -78,14 +78,15 @@ class Reader {
     if (cursor_.at_end()) return false;
     const std::string_view text = cursor_.line();
     if (text == "}") return cursor_.move_to(cursor_.at() + 1), true;
-    if (begins_variable(text))
+    if (begins_variable(text)) {
       RETURN_IF_ERROR(variable());
-    else if (text.find(kInputs) != std::string_view::npos)
+    } else if (text.find(kInputs) != std::string_view::npos) {
       RETURN_IF_ERROR(operation(text));
-    else if (is_remark(text))
+    } else if (is_remark(text)) {
       remark(text);
-    else
+    } else {
       return cursor_.error(fmt::format("expected a variable, an operator or '}}', got {}", cursor_.found()));
+    }
     return false;
   }
 
@@ -124,7 +125,9 @@ class Reader {
     variable.name = text.substr(0, colon);
     cursor_.move_to(cursor_.at() + colon + 3);
     RETURN_IF_ERROR(type_of(variable));
-    if (cursor_.take(", ") && cursor_.take(kDistribution)) ASSIGN_OR_RETURN(variable.distribution, group());
+    if (cursor_.take(", ") && cursor_.take(kDistribution)) {
+      ASSIGN_OR_RETURN(variable.distribution, group());
+    }
     RETURN_IF_ERROR(end_of_line());
     ++listing_.read;
     block().variables.push_back(std::move(variable));
