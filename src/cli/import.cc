@@ -64,7 +64,7 @@ class Importing {
     const auto imported =
         importers::import(input, [&](const model::Source& source, const importers::Program& program, std::string_view text) {
           kept_ = begin(import, source);
-          return kept_.ok() ? kept_ = import->add(program.module, text) : kept_;
+          return kept_.ok() ? kept_ = import->add(program.module, text, program.operators) : kept_;
         });
     if (!imported.ok()) return imported.error();
     return kept_ = finish(import, *imported);
@@ -75,13 +75,13 @@ class Importing {
     if (!store_) {  // opened once there is something to keep: a wrong path leaves no empty database
       ASSIGN_OR_RETURN(store_, model::Store::open(options_.database, options_.fresh ? model::OpenMode::fresh : model::OpenMode::append));
     }
-    ASSIGN_OR_RETURN(import, store_->import(source.sha256));
+    ASSIGN_OR_RETURN(import, store_->import(source));
     return {};
   }
 
   base::Status finish(std::optional<model::Import>& import, const model::Imported& imported) {
     RETURN_IF_ERROR(begin(import, imported.source));
-    ASSIGN_OR_RETURN(const model::ImportIds ids, import->finish(imported.source, imported.notes));
+    ASSIGN_OR_RETURN(const model::ImportIds ids, import->finish(imported));
     return print_out(import_account(imported) + (ids.existed ? " (already in the database)\n" : "\n") + module_places(imported));
   }
 

@@ -10,6 +10,8 @@
 #include "src/base/text.h"
 #include "src/model/content.h"
 #include "src/model/module_rows.h"
+#include "src/model/operator_rows.h"
+#include "src/model/recording.h"
 
 namespace model {
 namespace {
@@ -17,10 +19,11 @@ namespace {
 base::Status write_source(Database& database, const Source& source, int64_t row) {
   ASSIGN_OR_RETURN(
       Statement insert,
-      database.prepare("INSERT INTO source (id, path, format, sha256, bytes, read, kept, dropped) VALUES (?1,?2,?3,?4,?5,?6,?7,?8)"));
+      database.prepare(
+          "INSERT INTO source (id, path, format, sha256, bytes, read, kept, dropped, options) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"));
   const std::string path = base::escaped(source.path);
   return insert.run(row, std::string_view(path), std::string_view(source.format), std::string_view(source.sha256), source.bytes,
-                    source.read, source.kept, source.dropped);
+                    source.read, source.kept, source.dropped, std::string_view(source.options));
 }
 
 base::Status write_notes(Database& database, std::span<const Note> notes, int64_t source) {
@@ -49,12 +52,15 @@ base::Status write_module_row(Database& database, const ModuleRow& row, const Pa
 }
 
 /// Ids of a source that is stored already; source 0 if it is not.
-base::Result<ImportIds> find_source(Database& database, const std::string& sha256) {
+base::Result<ImportIds> find_source(Database& database, const Source& source) {
   ImportIds ids;
-  ASSIGN_OR_RETURN(Statement rows,
-                   database.prepare("SELECT s.id, m.id, c.first_instruction FROM source s LEFT JOIN module m ON m.source = s.id "
-                                    "LEFT JOIN computation c ON c.module = m.id WHERE s.sha256 = ?1 ORDER BY m.position, c.position"));
-  rows.bind(1, std::string_view(sha256));
+  ASSIGN_OR_RETURN(
+      Statement rows,
+      database.prepare(
+          "SELECT s.id, m.id, c.first_instruction FROM source s LEFT JOIN module m ON m.source = s.id "
+          "LEFT JOIN computation c ON c.module = m.id WHERE s.sha256 = ?1 AND s.options = ?2 ORDER BY m.position, c.position"));
+  rows.bind(1, std::string_view(source.sha256));
+  rows.bind(2, std::string_view(source.options));
   while (true) {
     ASSIGN_OR_RETURN(const bool row, rows.step());
     if (!row) return ids;
@@ -79,16 +85,24 @@ struct Import::Impl {
   Background background;  ///< after the transaction: has ended when that is rolled back
   std::optional<ProgramTables> tables;
 
-  base::Status add(const ir::Module& module, std::string_view text) {
+  base::Status add(const ir::Module& module, std::string_view text, std::span<const Operator> operators) {
     const bool is_long = text.size() >= kWorthAThread;
     auto packing = std::async(is_long ? std::launch::async : std::launch::deferred, packed, text);
     const auto position = static_cast<int64_t>(ids.modules.size());
     ModuleRow row{next.module, ids.source, position, next.computation + module.entry, base::escaped(module.text(module.name))};
-    ids.first_instruction.push_back(write_module(module, next, *tables));
+    ids.first_instruction.push_back(write_module(module, operators, ids.source, next, *tables));
     ids.modules.push_back(next.module++);
     ASSIGN_OR_RETURN(PackedText content, packing.get());
     background.submit([this, row = std::move(row), content = std::move(content)] { return write_module_row(database, row, content); });
     return background.status();
+  }
+
+  /// Row of the first: they are consecutive.
+  int64_t add(std::span<const Operator> operators) {
+    const int64_t first = next.op;
+    OperatorRows rows({ids.source, 0}, next, *tables);
+    for (const Operator& op : operators) rows.add(op);
+    return first;
   }
 };
 
@@ -97,9 +111,9 @@ Import::Import(Import&&) noexcept = default;
 Import& Import::operator=(Import&&) noexcept = default;
 Import::~Import() = default;
 
-base::Result<Import> Import::begin(Database& database, const std::string& sha256) {
+base::Result<Import> Import::begin(Database& database, const Source& source) {
   ASSIGN_OR_RETURN(Transaction transaction, Transaction::begin(database));
-  ASSIGN_OR_RETURN(ImportIds ids, find_source(database, sha256));
+  ASSIGN_OR_RETURN(ImportIds ids, find_source(database, source));
   ASSIGN_OR_RETURN(NextIds next, NextIds::read(database));
   if (!ids.existed) {
     ASSIGN_OR_RETURN(ids.source, database.integer("SELECT coalesce(max(id), 0) + 1 FROM source"));
@@ -109,16 +123,21 @@ base::Result<Import> Import::begin(Database& database, const std::string& sha256
   return Import(std::move(impl));
 }
 
-base::Status Import::add(const ir::Module& module, std::string_view text) {
-  return impl_->ids.existed ? base::Status() : impl_->add(module, text);
+base::Status Import::add(const ir::Module& module, std::string_view text, std::span<const Operator> operators) {
+  return impl_->ids.existed ? base::Status() : impl_->add(module, text, operators);
 }
 
-base::Result<ImportIds> Import::finish(const Source& source, std::span<const Note> notes) {
+base::Result<ImportIds> Import::finish(const Imported& imported) {
   if (impl_->ids.existed) return impl_->ids;
+  Database& database = impl_->database;
+  const int64_t source = impl_->ids.source, first_op = impl_->add(imported.operators);
   impl_->tables->flush();
   RETURN_IF_ERROR(impl_->background.wait());
-  RETURN_IF_ERROR(write_source(impl_->database, source, impl_->ids.source));
-  RETURN_IF_ERROR(write_notes(impl_->database, notes, impl_->ids.source));
+  RETURN_IF_ERROR(write_source(database, imported.source, source));
+  RETURN_IF_ERROR(write_notes(database, imported.notes, source));
+  for (const Recording& recording : imported.recordings) {
+    RETURN_IF_ERROR(write_recording(database, recording, imported.operators, {source, first_op}));
+  }
   RETURN_IF_ERROR(impl_->transaction.commit());
   return impl_->ids;
 }

@@ -26,14 +26,15 @@ struct ImportIds {
 class Import {
  public:
   /// The database must not be used by others before finish(). Of bytes that it has already nothing is written.
-  static base::Result<Import> begin(Database& database, const std::string& sha256);
+  static base::Result<Import> begin(Database& database, const Source& source);
   Import(Import&&) noexcept;
   Import& operator=(Import&&) noexcept;
   ~Import();
 
-  /// `text`: what replay reads later.
-  base::Status add(const ir::Module& module, std::string_view text);
-  base::Result<ImportIds> finish(const Source& source, std::span<const Note> notes);
+  /// `text`: what replay reads later. `operators`: those that instructions name; others are taken from their metadata.
+  base::Status add(const ir::Module& module, std::string_view text, std::span<const Operator> operators = {});
+  /// Everything of the file but its modules, which were added.
+  base::Result<ImportIds> finish(const Imported& imported);
 
  private:
   struct Impl;

@@ -20,7 +20,7 @@
 #include "src/ir/attr.h"
 #include "src/ir/cost_model.h"
 #include "src/ir/print.h"
-#include "src/model/operators.h"
+#include "src/model/operator_rows.h"
 
 namespace model {
 namespace {
@@ -80,51 +80,6 @@ class Users {
   }
   std::vector<size_t> begin_;
   std::vector<int32_t> users_, last_;  ///< last_: the user that was counted last
-};
-
-/// The operators of a module and the scopes around them.
-class Operators {
- public:
-  Operators(const ir::Module& module, NextIds& next, ProgramTables& tables) : module_(module), next_(next), tables_(tables) {}
-
-  /// Row of the operator that `origin` names, or 0 if it names none.
-  int64_t row_of(const ir::Origin* origin) {
-    if (origin == nullptr || origin->op_name == ir::StringId::empty) return 0;
-    const uint64_t key = uint64_t{static_cast<uint32_t>(origin->op_name)} << 32 | static_cast<uint32_t>(origin->op_type);
-    const auto [row, fresh] = rows_.try_emplace(key, next_.op);
-    if (!fresh) return row->second;
-    const std::string type = shown(module_.text(origin->op_type)), name = shown(module_.text(origin->op_name));
-    const OperatorName parsed = operator_name(name, type);
-    const auto position = static_cast<int64_t>(rows_.size()) - 1;
-    tables_.op.add(next_.op, next_.module, position, std::string_view(type), std::string_view(name), parsed.short_name,
-                   scope_row(parsed.scope), text(parsed.phase));
-    return next_.op++;
-  }
-
- private:
-  int64_t scope_row(std::span<const std::string_view> parts) {
-    std::string path;
-    int64_t row = 0;
-    if (parts.empty()) return scope_row(path, 0, 0);
-    for (size_t depth = 0; depth < parts.size(); ++depth) {
-      path.append(depth == 0 ? "" : "/").append(parts[depth]);
-      row = scope_row(path, row, static_cast<int64_t>(depth));
-    }
-    return row;
-  }
-
-  int64_t scope_row(const std::string& path, int64_t parent, int64_t depth) {
-    const auto [row, fresh] = scopes_.try_emplace(path, next_.scope);
-    if (!fresh) return row->second;
-    tables_.scope.add(next_.scope, next_.module, or_null(parent), depth, std::string_view(path));
-    return next_.scope++;
-  }
-
-  const ir::Module& module_;
-  NextIds& next_;
-  ProgramTables& tables_;
-  std::unordered_map<uint64_t, int64_t> rows_;
-  std::unordered_map<std::string, int64_t> scopes_;
 };
 
 /// Rows of table work: what equal instructions cost by each method.
@@ -197,14 +152,16 @@ bool produces(ir::Op op) {
 
 class ModuleWriter {
  public:
-  ModuleWriter(const ir::Module& module, NextIds& next, ProgramTables& tables)
+  ModuleWriter(const ir::Module& module, std::span<const Operator> operators, int64_t source, NextIds& next, ProgramTables& tables)
       : module_(module),
         next_(next),
         tables_(tables),
-        operators_(module, next, tables),
+        operators_({source, next.module}, next, tables),
         works_(module, next, tables),
         shapes_(module.shapes.size()),
-        first_computation_(next.computation) {}
+        first_computation_(next.computation) {
+    for (const Operator& op : operators) operators_.add(op);
+  }
 
   std::vector<int64_t> write() {
     std::vector<int64_t> first_instruction;
@@ -236,7 +193,7 @@ class ModuleWriter {
     const ir::Instr& instr = comp.instrs[position];
     const ir::Origin* origin = module_.origin(instr);
     const ShapeRow& shape = shape_row(instr.shape);
-    const int64_t op = operators_.row_of(origin);
+    const int64_t op = op_row(origin);
     const int64_t file = origin == nullptr ? 0 : string_row(shown(module_.text(origin->source_file)));
     const std::string name = shown(module_.name_of(instr)), kind = kind_of(module_, instr);
     for (std::string* text : {&attributes_, &operands_, &users_}) text->clear();
@@ -265,6 +222,15 @@ class ModuleWriter {
     return row;
   }
 
+  /// Row of the operator that `origin` names, or 0 if it names none.
+  int64_t op_row(const ir::Origin* origin) {
+    if (origin == nullptr || origin->op_name == ir::StringId::empty) return 0;
+    const uint64_t key = uint64_t{static_cast<uint32_t>(origin->op_name)} << 32 | static_cast<uint32_t>(origin->op_type);
+    const auto [row, fresh] = op_rows_.try_emplace(key, 0);
+    if (fresh) row->second = operators_.row_of(shown(module_.text(origin->op_name)), shown(module_.text(origin->op_type)));
+    return row->second;
+  }
+
   int64_t string_row(const std::string& text) { return text.empty() ? 0 : text_row(text); }
   int64_t text_row(const std::string& text) {
     const auto [row, fresh] = strings_.try_emplace(text, next_.string);
@@ -284,7 +250,7 @@ class ModuleWriter {
   Shares shares_of(const ir::Computation& body) {
     std::map<int64_t, double> bytes;
     for (const ir::Instr& part : body.instrs) {
-      const int64_t op = produces(part.op) ? operators_.row_of(module_.origin(part)) : 0;
+      const int64_t op = produces(part.op) ? op_row(module_.origin(part)) : 0;
       if (op != 0) bytes[op] += static_cast<double>(std::max<int64_t>(1, ir::bytes(module_.shape(part))));
     }
     Shares shares(bytes.begin(), bytes.end());
@@ -299,10 +265,11 @@ class ModuleWriter {
   const ir::Module& module_;
   NextIds& next_;
   ProgramTables& tables_;
-  Operators operators_;
+  OperatorRows operators_;
   Works works_;
   std::vector<ShapeRow> shapes_;  ///< by ShapeId; shape 0: not written yet
   std::unordered_map<std::string, int64_t> strings_;
+  std::unordered_map<uint64_t, int64_t> op_rows_;  ///< by ids of name and type
   int64_t first_computation_;
   std::string attributes_, operands_, users_;  ///< of the instruction in hand
 };
@@ -334,7 +301,10 @@ base::Result<ProgramTables> ProgramTables::make(Database& database, Background& 
   ASSIGN_OR_RETURN(RowBatch call, table("call", "instruction, position, computation"));
   ASSIGN_OR_RETURN(RowBatch string, table("string", "id, text"));
   ASSIGN_OR_RETURN(RowBatch work, table("work", "work, method, flops, transcendentals, bytes_read, bytes_written, known"));
-  ASSIGN_OR_RETURN(RowBatch op, table("op", "id, module, position, type, name, short_name, scope, phase"));
+  ASSIGN_OR_RETURN(RowBatch op,
+                   table("op",
+                         "id, source, module, position, type, name, short_name, scope, phase, type_from, launches, device, shape, "
+                         "shape_from, attributes, inputs, line, note"));
   ASSIGN_OR_RETURN(RowBatch scope, table("scope", "id, module, parent, depth, name"));
   ASSIGN_OR_RETURN(RowBatch op_share, table("op_share", "instruction, op, share"));
   return ProgramTables{std::move(computation), std::move(instruction), std::move(call),  std::move(string),
@@ -345,8 +315,9 @@ void ProgramTables::flush() {
   for (RowBatch* batch : {&computation, &instruction, &call, &string, &work, &op, &scope, &op_share}) batch->flush();
 }
 
-std::vector<int64_t> write_module(const ir::Module& module, NextIds& next, ProgramTables& tables) {
-  return ModuleWriter(module, next, tables).write();
+std::vector<int64_t> write_module(const ir::Module& module, std::span<const Operator> operators, int64_t source, NextIds& next,
+                                  ProgramTables& tables) {
+  return ModuleWriter(module, operators, source, next, tables).write();
 }
 
 }  // namespace model

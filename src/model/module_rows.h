@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "src/ir/module.h"
+#include "src/model/operator_records.h"
 #include "src/model/row_batch.h"
 
 namespace model {
@@ -23,8 +25,9 @@ struct ProgramTables {
   void flush();
 };
 
-/// Writes everything of a module but its own row, whose id is next.module, and moves the other ids on. Returns the row of each
-/// computation's first instruction.
-std::vector<int64_t> write_module(const ir::Module& module, NextIds& next, ProgramTables& tables);
+/// Writes everything of a module but its own row, whose id is next.module, and moves the other ids on. Operators that are not given are
+/// taken from the instructions' metadata. Returns the row of each computation's first instruction.
+std::vector<int64_t> write_module(const ir::Module& module, std::span<const Operator> operators, int64_t source, NextIds& next,
+                                  ProgramTables& tables);
 
 }  // namespace model

@@ -43,20 +43,6 @@ std::string_view without_number(std::string_view word) {
   return end != std::string_view::npos && end > 0 && end + 1 < word.size() && word[end] == '_' ? word.substr(0, end) : word;
 }
 
-/// Components between slashes; a slash inside parentheses does not divide (JAX: "jvp(a/b)").
-std::vector<std::string_view> components(std::string_view name) {
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i <= name.size(); ++i) {
-    if (i < name.size()) depth += name[i] == '(' ? 1 : name[i] == ')' ? -1 : 0;
-    if (i < name.size() && (name[i] != '/' || depth > 0)) continue;
-    if (i > begin) parts.push_back(name.substr(begin, i - begin));
-    begin = i + 1;
-  }
-  return parts;
-}
-
 struct Unwrapped {
   std::string_view inner;  ///< empty: nothing is left, as of jit(step)
   bool transposed = false;
@@ -96,9 +82,6 @@ Phase phase_of(std::span<const std::string_view> parts, std::string_view type, b
   return optimizer ? Phase::optimizer : Phase::forward;
 }
 
-}  // namespace
-
-namespace {
 constexpr std::string_view kPhases[] = {"forward", "backward", "optimizer", "communication", "auxiliary", "host"};
 constexpr std::string_view kKnown[] = {"", "given", "inferred:name", "inferred:model"};
 constexpr std::string_view kLaunches[] = {"device", "host", "nothing"};
@@ -108,8 +91,21 @@ std::string_view text(Phase phase) { return kPhases[static_cast<size_t>(phase)];
 std::string_view text(Known known) { return kKnown[static_cast<size_t>(known)]; }
 std::string_view text(Launches launches) { return kLaunches[static_cast<size_t>(launches)]; }
 
+std::vector<std::string_view> path_parts(std::string_view path) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= path.size(); ++i) {
+    if (i < path.size()) depth += path[i] == '(' ? 1 : path[i] == ')' ? -1 : 0;
+    if (i < path.size() && (path[i] != '/' || depth > 0)) continue;
+    if (i > begin) parts.push_back(path.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return parts;
+}
+
 OperatorName operator_name(std::string_view name, std::string_view type) {
-  const std::vector<std::string_view> parts = components(name);
+  const std::vector<std::string_view> parts = path_parts(name);
   OperatorName result;
   bool transposed = false;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -46,8 +46,9 @@ base::Status run_migrations(Database& database, std::span<const Migration> steps
 }  // namespace
 
 std::string_view schema() {
-  static_assert(embedded::kFiles[0].name == "schema");
-  return embedded::kFiles[0].text;
+  static_assert(embedded::kFiles[0].name == "schema" && embedded::kFiles[1].name == "views");
+  static const std::string kWhole = std::string(embedded::kFiles[0].text) + "\n" + std::string(embedded::kFiles[1].text);
+  return kWhole;
 }
 
 /// Operands, users and costs were rows of their own. They move as they are: only new imports share costs.
@@ -71,9 +72,36 @@ constexpr std::string_view kToVersion4 = R"(
   DROP INDEX instruction_name;
 )";
 
+/// Operators of lists and logs stand in no module, and the same bytes can be different programs by what a person chose. Tables whose
+/// columns get other rules are made anew; `references` to them hold by name.
+constexpr std::string_view kToVersion5 = R"(
+  CREATE TABLE source_5 (id INTEGER PRIMARY KEY, path TEXT NOT NULL, format TEXT NOT NULL, sha256 TEXT NOT NULL, bytes INTEGER NOT NULL,
+    read INTEGER NOT NULL, kept INTEGER NOT NULL, dropped INTEGER NOT NULL, options TEXT NOT NULL DEFAULT '', UNIQUE (sha256, options)) STRICT;
+  INSERT INTO source_5 SELECT id, path, format, sha256, bytes, read, kept, dropped, '' FROM source;
+  DROP TABLE source;
+  ALTER TABLE source_5 RENAME TO source;
+  CREATE TABLE scope_5 (id INTEGER PRIMARY KEY, module INTEGER REFERENCES module(id), parent INTEGER REFERENCES scope(id),
+    depth INTEGER NOT NULL, name TEXT NOT NULL) STRICT;
+  INSERT INTO scope_5 SELECT id, module, parent, depth, name FROM scope;
+  DROP TABLE scope;
+  ALTER TABLE scope_5 RENAME TO scope;
+  CREATE TABLE op_5 (id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source(id), module INTEGER REFERENCES module(id),
+    position INTEGER NOT NULL, type TEXT, name TEXT NOT NULL, short_name TEXT NOT NULL, scope INTEGER NOT NULL REFERENCES scope(id),
+    phase TEXT NOT NULL, type_from TEXT NOT NULL, launches TEXT NOT NULL, device TEXT, shape TEXT, shape_from TEXT NOT NULL,
+    attributes TEXT, inputs TEXT, line INTEGER, note TEXT) STRICT;
+  INSERT INTO op_5 (id, source, module, position, type, name, short_name, scope, phase, type_from, launches, shape_from)
+    SELECT o.id, m.source, o.module, o.position, nullif(o.type, ''), o.name, o.short_name, o.scope, o.phase,
+      CASE o.type WHEN '' THEN '' ELSE 'given' END, 'device', '' FROM op o JOIN module m ON m.id = o.module;
+  DROP TABLE op;
+  ALTER TABLE op_5 RENAME TO op;
+  ALTER TABLE run ADD COLUMN kind TEXT NOT NULL DEFAULT 'replay' CHECK (kind IN ('replay', 'recorded'));
+  ALTER TABLE run ADD COLUMN source INTEGER REFERENCES source(id);
+  ALTER TABLE step ADD COLUMN op INTEGER REFERENCES op(id);
+)";
+
 /// Version 1 is the first that was published. A new table or view alone needs no statement: schema.sql makes it.
 std::span<const Migration> migrations() {
-  static constexpr Migration kSteps[] = {{1, ""}, {2, ""}, {3, kToVersion4}};
+  static constexpr Migration kSteps[] = {{1, ""}, {2, ""}, {3, kToVersion4}, {4, kToVersion5}};
   return kSteps;
 }
 

@@ -10,11 +10,13 @@ CREATE TABLE IF NOT EXISTS source (
   id      INTEGER PRIMARY KEY,  -- row id
   path    TEXT NOT NULL,           -- as it was given
   format  TEXT NOT NULL,           -- importer that read it: hlo, ...
-  sha256  TEXT NOT NULL UNIQUE,    -- of its bytes: the same bytes are imported once
+  sha256  TEXT NOT NULL,           -- of its bytes: the same bytes with the same options are imported once
   bytes   INTEGER NOT NULL,        -- its size
-  read    INTEGER NOT NULL,        -- records found in it (HLO: instructions)
+  read    INTEGER NOT NULL,        -- records found in it (HLO: instructions; else operators or symbols)
   kept    INTEGER NOT NULL,        -- records that are stored
-  dropped INTEGER NOT NULL         -- records that are not; read = kept + dropped
+  dropped INTEGER NOT NULL,        -- records that are not; read = kept + dropped
+  options TEXT NOT NULL DEFAULT '',  -- what a person chose for it: "batch=2 image=64"
+  UNIQUE (sha256, options)
 ) STRICT;
 
 -- What an import or a replay could go on without.
@@ -108,22 +110,32 @@ CREATE TABLE IF NOT EXISTS work (
 -- A part of the model as its operators' names give it: "model/encoder/layer_0". Gradients stand in the scope of what they differentiate.
 CREATE TABLE IF NOT EXISTS scope (
   id     INTEGER PRIMARY KEY,  -- row id
-  module INTEGER NOT NULL REFERENCES module(id),  -- module it stands in
+  module INTEGER REFERENCES module(id),           -- module it stands in; NULL: of a list or log that is no module
   parent INTEGER REFERENCES scope(id),            -- scope around it; NULL: outermost
   depth  INTEGER NOT NULL,                        -- 0: outermost
   name   TEXT NOT NULL                            -- whole path; empty: operators without a scope
 ) STRICT;
 
--- A framework operator: TF node, Paddle op, JAX primitive, as named in the program's metadata.
+-- A framework operator: TF node, Paddle op, JAX primitive.
 CREATE TABLE IF NOT EXISTS op (
   id         INTEGER PRIMARY KEY,  -- row id
-  module     INTEGER NOT NULL REFERENCES module(id),  -- module it stands in
-  position   INTEGER NOT NULL,                        -- order of first appearance, from 0
-  type       TEXT NOT NULL,                           -- MatMul, Softmax, ...; empty where not told
-  name       TEXT NOT NULL,                           -- op_name as written
-  short_name TEXT NOT NULL,                           -- its last two parts
+  source     INTEGER NOT NULL REFERENCES source(id),  -- file it came in
+  module     INTEGER REFERENCES module(id),           -- module it stands in; NULL: of a list or log that is no module
+  position   INTEGER NOT NULL,                        -- order in the program, from 0; of HLO: of first appearance
+  type       TEXT,                                    -- MatMul, Softmax, ...; NULL: not known
+  name       TEXT NOT NULL,                           -- its name, as written
+  short_name TEXT NOT NULL,                           -- the last two parts of it
   scope      INTEGER NOT NULL REFERENCES scope(id),   -- where in the model
-  phase      TEXT NOT NULL                            -- forward, backward, optimizer, communication or host; judged by name and type
+  phase      TEXT NOT NULL,                           -- forward, backward, optimizer, communication, auxiliary or host
+  type_from  TEXT NOT NULL,                           -- where the type is known from: given, inferred:name, inferred:model; empty: not known
+  launches   TEXT NOT NULL,                           -- what it makes a machine do: device, host, nothing
+  device     TEXT,                                    -- device as written; NULL: not told
+  shape      TEXT,                                    -- its results as HLO writes shapes; NULL: not known, or see its instructions
+  shape_from TEXT NOT NULL,                           -- where the shape is known from, as type_from
+  attributes TEXT,                                    -- the program's own words about it, a JSON object; NULL: none
+  inputs     TEXT,                                    -- what it reads, a JSON array of names as written; NULL: none told
+  line       INTEGER,                                 -- in the file; NULL: not told
+  note       TEXT                                     -- what is special about it; NULL: nothing
 ) STRICT;
 
 -- Which operators a fusion does the work of: those of its parts, or its own. The view op_instruction has those of all instructions.
@@ -165,10 +177,10 @@ CREATE TABLE IF NOT EXISTS device_detail (
   PRIMARY KEY (device, name)
 ) STRICT, WITHOUT ROWID;
 
--- A replay of a module.
+-- A replay of a module, or a run that a log tells of.
 CREATE TABLE IF NOT EXISTS run (
   id     INTEGER PRIMARY KEY,  -- row id
-  module INTEGER REFERENCES module(id),   -- what was replayed
+  module INTEGER REFERENCES module(id),   -- what was replayed; NULL: recorded
   device INTEGER REFERENCES device(id),   -- where
   status TEXT NOT NULL CHECK (status IN ('running', 'complete', 'interrupted', 'failed')),  -- interrupted: stopped or killed; its samples count
   writer TEXT NOT NULL,                   -- boot id, process id and start time of the writer: tells a killed run from one in progress
@@ -178,7 +190,9 @@ CREATE TABLE IF NOT EXISTS run (
   compile_ns INTEGER NOT NULL,            -- time to compile kernels
   arena_bytes INTEGER NOT NULL,           -- temporaries and scratch, packed by live range
   peak_bytes  INTEGER NOT NULL,           -- most memory that the plan holds at a time, parameters and constants included
-  peak_step   TEXT NOT NULL               -- step where the arena is fullest
+  peak_step   TEXT NOT NULL,              -- step where the arena is fullest
+  kind   TEXT NOT NULL DEFAULT 'replay' CHECK (kind IN ('replay', 'recorded')),  -- recorded: its times come from a log
+  source INTEGER REFERENCES source(id)    -- of a recorded run: the log
 ) STRICT;
 
 -- Every option of a run: seed, inputs, rounding, timer, warm-ups, criterion, cold or warm, tool version.
@@ -203,7 +217,7 @@ CREATE TABLE IF NOT EXISTS kernel (
   PRIMARY KEY (run, kernel)
 ) STRICT, WITHOUT ROWID;
 
--- A step of a run: one instruction of the plan.
+-- A step of a run: one instruction of the plan, or an operator of a log.
 CREATE TABLE IF NOT EXISTS step (
   run   INTEGER NOT NULL REFERENCES run(id),  -- the run
   step  INTEGER NOT NULL,                     -- number in plan order, from 0
@@ -211,7 +225,7 @@ CREATE TABLE IF NOT EXISTS step (
   computation TEXT NOT NULL,                  -- where it stands
   opcode TEXT NOT NULL,                       -- HLO opcode
   kind   TEXT NOT NULL,                       -- fusion kind or custom-call target, else empty
-  class  TEXT NOT NULL,                       -- what its time is: kernel, library, copy, stand-in, reference, host, skip
+  class  TEXT NOT NULL,                       -- what its time is: kernel, library, copy, stand-in, reference, host, skip; recorded
   key    TEXT NOT NULL,                       -- identity across runs, compilers and renames
   why    TEXT NOT NULL,                       -- of skip and stand-in: the reason
   precision TEXT NOT NULL,                    -- what ran: f16 x f16 -> f32 -> f16
@@ -223,6 +237,7 @@ CREATE TABLE IF NOT EXISTS step (
   saved_bytes REAL NOT NULL,                  -- fusions: traffic of the parts run alone minus that of the fusion
   worst_error REAL,                           -- of --verify, in units of the tolerance (at most 1 passes); NULL: not verified
   verified_elements INTEGER NOT NULL,         -- elements compared with the reference
+  op INTEGER REFERENCES op(id),               -- of a recorded run: the operator that was timed
   PRIMARY KEY (run, step)
 ) STRICT, WITHOUT ROWID;
 
@@ -301,299 +316,3 @@ CREATE TABLE IF NOT EXISTS buffer (
 CREATE INDEX IF NOT EXISTS module_source ON module(source);
 CREATE INDEX IF NOT EXISTS computation_module ON computation(module);
 CREATE INDEX IF NOT EXISTS run_module ON run(module);
-
--- ---------------------------------------------------------------- views
-
--- Stages of one program, told by the names of its dumps: x.before_optimizations.txt and x.sm_8.0_gpu_after_optimizations.txt are x.
-CREATE VIEW IF NOT EXISTS module_stage AS
-SELECT
-  id AS module,                      -- module
-  name AS name,                      -- name in its header
-  CASE WHEN cut > 0 THEN substr(path, 1, cut - 1) ELSE path END AS program,  -- path without stage: equal for all stages of a program
-  CASE WHEN cut = 0 THEN '' WHEN is_before THEN 'before' ELSE 'after' END AS stage  -- before or after optimisation; empty: not told
-FROM (
-  SELECT m.id, m.name, s.path,
-    instr(s.path, '.before_optimizations') > 0 OR instr(s.path, '.before.') > 0 AS is_before,
-    coalesce(
-      nullif(instr(s.path, '.before_optimizations'), 0),
-      CASE WHEN instr(s.path, '_after_optimizations') > 0 THEN nullif(instr(s.path, '.sm_'), 0) END,
-      nullif(instr(s.path, '.gpu_after_optimizations'), 0), nullif(instr(s.path, '.cpu_after_optimizations'), 0),
-      nullif(instr(s.path, '.tpu_after_optimizations'), 0), nullif(instr(s.path, '.after_optimizations'), 0),
-      nullif(instr(s.path, '.before.'), 0), nullif(instr(s.path, '.after.'), 0), 0) AS cut
-  FROM module m JOIN source s ON s.id = m.source
-);
-
--- Instructions with everything resolved.
-CREATE VIEW IF NOT EXISTS program AS
-SELECT
-  i.id AS instruction,               -- id
-  m.id AS module,                    -- module
-  c.name AS computation,             -- computation it stands in
-  i.position AS position,            -- place there, from 0
-  i.name AS name,                    -- name
-  i.opcode AS opcode,                -- HLO opcode
-  i.kind AS kind,                    -- fusion kind or custom-call target
-  i.dtype AS dtype,                  -- element type of the result
-  s.text AS shape,                   -- result without layout
-  l.text AS layout,                  -- layout
-  i.result_bytes AS result_bytes,    -- size of the result
-  o.type AS op_type,                 -- type of the framework operator
-  o.name AS op_name,                 -- its name
-  o.phase AS phase,                  -- forward, backward, optimizer, communication, host
-  f.text AS source_file,             -- source file
-  i.source_line AS source_line,      -- line in it
-  i.attributes AS attributes         -- other attributes, JSON
-FROM instruction i
-JOIN computation c ON c.id = i.computation
-JOIN module m ON m.id = c.module
-JOIN string s ON s.id = i.shape
-JOIN string l ON l.id = i.layout
-LEFT JOIN string f ON f.id = i.source_file
-LEFT JOIN op o ON o.id = i.op;
-
--- What an instruction reads.
-CREATE VIEW IF NOT EXISTS operand AS
-SELECT
-  i.id AS instruction,               -- the reader
-  o.key AS position,                 -- which operand, from 0
-  i.id - i.position + o.value AS operand  -- what is read
-FROM instruction i, json_each(i.operands) o;
-
--- What reads an instruction.
-CREATE VIEW IF NOT EXISTS instruction_user AS
-SELECT
-  i.id AS instruction,               -- what is read
-  i.id - i.position + u.value AS user  -- the reader; once, however many of its operands it is
-FROM instruction i, json_each(i.users) u;
-
--- What one execution of an instruction costs on paper.
-CREATE VIEW IF NOT EXISTS cost AS
-SELECT
-  i.id AS instruction,               -- the instruction
-  w.method AS method,                -- xla, nominal, traffic: see the table work
-  w.flops AS flops, w.transcendentals AS transcendentals, w.bytes_read AS bytes_read, w.bytes_written AS bytes_written, w.known AS known  -- as in work
-FROM instruction i JOIN work w ON w.work = i.work;
-
--- Which operators an instruction does the work of: its own metadata, or for a fusion that of the parts.
-CREATE VIEW IF NOT EXISTS op_instruction AS
-SELECT
-  instruction AS instruction, op AS op, share AS share  -- the instruction, an operator in it, and the operator's part of it; parts sum to 1
-FROM op_share
-UNION ALL
-SELECT id, op, 1.0 FROM instruction WHERE op IS NOT NULL AND opcode <> 'fusion';
-
--- Time of each step of each run. Times of one execution, pass_ns that of all executions in a pass.
-CREATE VIEW IF NOT EXISTS step_time AS
-SELECT
-  s.run AS run,                      -- run
-  s.step AS step,                    -- number in plan order
-  s.name AS name,                    -- instruction
-  s.computation AS computation,      -- where it stands
-  s.opcode AS opcode,                -- HLO opcode
-  s.kind AS kind,                    -- fusion kind or custom-call target
-  s.class AS class,                  -- kernel, library, copy, stand-in, reference, host, skip
-  s.key AS key,                      -- identity across runs
-  s.instruction AS instruction,      -- instruction
-  s.precision AS precision,          -- element types that ran
-  t.n AS n,                          -- samples
-  coalesce(t.calls, s.trips) AS calls,  -- executions in a pass
-  t.min_ns AS min_ns,                -- fastest
-  t.q1_ns AS q1_ns,                  -- lower quartile
-  t.median_ns AS median_ns,          -- median
-  t.q3_ns AS q3_ns,                  -- upper quartile
-  t.mad_ns AS mad_ns,                -- median absolute deviation
-  CASE WHEN t.n > 1 THEN 100.0 * t.mad_ns / nullif(t.median_ns, 0) END AS spread_percent,  -- it as a share of the median; of one sample: unknown
-  t.ci_low_ns AS ci_low_ns,          -- 95 % interval of the median
-  t.ci_high_ns AS ci_high_ns,        -- its upper end
-  t.median_ns * t.calls AS pass_ns,  -- median time in a pass
-  s.flops AS flops,                  -- nominal, of one execution
-  s.bytes AS bytes,                  -- traffic of one execution
-  s.saved_bytes AS saved_bytes,      -- traffic that fusing saves
-  s.worst_error AS worst_error,      -- of --verify; at most 1 passes
-  coalesce(t.flags, '') AS flags     -- doubts about the timing
-FROM step s LEFT JOIN step_stat t ON t.run = s.run AND t.step = s.step AND t.variant = 0;
-
--- Sum of all steps of a run.
-CREATE VIEW IF NOT EXISTS run_time AS
-SELECT
-  run AS run,                        -- run
-  count(*) AS steps,                 -- steps
-  sum(median_ns IS NOT NULL) AS timed_steps,  -- steps with a time
-  sum(pass_ns) AS pass_ns,           -- sum of the steps' median times in a pass
-  sum(flops * calls) AS flops,       -- nominal work of a pass
-  sum(bytes * calls) AS bytes        -- traffic of a pass
-FROM step_time
-GROUP BY run;
-
--- The machine's limits as measured in the run.
-CREATE VIEW IF NOT EXISTS run_ceiling AS
-SELECT
-  r.id AS run,                       -- run
-  nullif(max(coalesce(d.triad_bytes_per_s, 0), coalesce(d.triad_streaming_bytes_per_s, 0)), 0) AS memory_bytes_per_s,  -- the faster of the two triads
-  d.product_flops_per_s AS compute_flops_per_s  -- a large f32 product
-FROM run r
-LEFT JOIN device d ON d.id = r.device;
-
--- How near each step is to the machine's limits: memory, and a large product of its types (of f32, where its own were not measured).
--- Over 100 % means: its data fits into a cache.
-CREATE VIEW IF NOT EXISTS roofline AS
-SELECT
-  t.run AS run,                      -- run
-  t.step AS step,                    -- number in plan order
-  t.name AS name,                    -- instruction
-  t.class AS class,                  -- what its time is
-  t.flops / nullif(t.bytes, 0) AS intensity_flop_per_byte,  -- work per byte moved
-  CASE WHEN t.compute_flops_per_s IS NULL OR t.memory_bytes_per_s IS NULL THEN NULL
-       WHEN t.flops / t.compute_flops_per_s > t.bytes / t.memory_bytes_per_s THEN 'compute' ELSE 'memory' END AS bound_by,  -- the nearer limit
-  max(coalesce(t.flops / t.compute_flops_per_s, 0), coalesce(t.bytes / t.memory_bytes_per_s, 0)) * 1e9 AS attainable_ns,  -- time at the limits
-  t.median_ns AS median_ns,          -- time measured
-  t.pass_ns AS pass_ns,              -- time in a pass
-  t.bytes / nullif(t.median_ns, 0) AS gb_per_s,       -- rate of its traffic
-  t.flops / nullif(t.median_ns, 0) AS gflop_per_s,    -- rate of its nominal work
-  min(t.compute_flops_per_s, t.flops / nullif(t.bytes, 0) * t.memory_bytes_per_s) / 1e9 AS attainable_gflop_per_s,  -- what the roof allows at this intensity
-  100.0 * nullif(max(coalesce(t.flops / t.compute_flops_per_s, 0), coalesce(t.bytes / t.memory_bytes_per_s, 0)), 0) * 1e9
-    / nullif(t.median_ns, 0) AS roof_percent          -- attainable_ns as a share of the time measured
-FROM (
-  SELECT s.*, coalesce(p.flops_per_s, c.compute_flops_per_s) AS compute_flops_per_s, c.memory_bytes_per_s AS memory_bytes_per_s
-  FROM step_time s
-  JOIN run r ON r.id = s.run
-  JOIN run_ceiling c ON c.run = s.run
-  LEFT JOIN device_product p ON p.device = r.device AND substr(s.precision, 1, length(p.operands)) = p.operands
-) t;
-
--- Where the time of a run goes, longest first.
-CREATE VIEW IF NOT EXISTS top AS
-SELECT
-  t.run AS run,                      -- run
-  t.step AS step,                    -- number in plan order
-  t.name AS name,                    -- instruction
-  o.short_name AS op,                -- framework operator, the last two parts of its name
-  CASE WHEN t.kind = '' THEN t.opcode ELSE t.opcode || ':' || t.kind END AS kind,  -- opcode, with fusion kind or custom-call target
-  t.calls AS calls,                  -- executions in a pass
-  t.median_ns AS median_ns,          -- median time of one execution
-  t.spread_percent AS spread_percent,  -- median absolute deviation as a share of it
-  t.pass_ns AS pass_ns,              -- time in a pass
-  100.0 * t.pass_ns / nullif(a.pass_ns, 0) AS share_percent,  -- share of the pass
-  f.gb_per_s AS gb_per_s,            -- rate of its traffic
-  f.gflop_per_s AS gflop_per_s,      -- rate of its nominal work
-  f.roof_percent AS roof_percent,    -- share of what the machine allows
-  t.class AS class,                  -- what its time is
-  trim(t.flags || CASE WHEN f.roof_percent > 110 THEN ' over-roof' ELSE '' END) AS flags  -- doubts about the timing; over-roof: see roofline
-FROM step_time t
-JOIN roofline f ON f.run = t.run AND f.step = t.step
-JOIN run_time a ON a.run = t.run
-LEFT JOIN instruction i ON i.id = t.instruction
-LEFT JOIN op o ON o.id = i.op
-ORDER BY t.run, t.pass_ns IS NULL, t.pass_ns DESC, t.step;
-
--- Time of framework operators. A fusion's time is divided among its operators by op_share; steps without one stand under op NULL.
-CREATE VIEW IF NOT EXISTS op_time AS
-SELECT
-  t.run AS run,                      -- run
-  o.id AS op,                        -- operator
-  coalesce(o.type, '') AS type,      -- its type
-  coalesce(o.name, '(no metadata)') AS name,              -- its name
-  coalesce(o.short_name, '(no metadata)') AS short_name,  -- the last two parts of it
-  coalesce(o.phase, '') AS phase,    -- forward, backward, optimizer, communication, host
-  o.scope AS scope,                  -- its scope
-  count(*) AS steps,                 -- steps that do some of its work
-  sum(t.pass_ns * coalesce(x.share, 1)) AS pass_ns,        -- time in a pass
-  sum(t.flops * t.calls * coalesce(x.share, 1)) AS flops,  -- nominal work in a pass, divided like the time
-  sum(t.bytes * t.calls * coalesce(x.share, 1)) AS bytes   -- traffic in a pass, divided like the time
-FROM step_time t
-LEFT JOIN instruction i ON i.id = t.instruction
-LEFT JOIN op_share x ON x.instruction = t.instruction
-LEFT JOIN op o ON o.id = coalesce(x.op, i.op)
-GROUP BY t.run, o.id;
-
--- Time of the model's parts: each scope with everything inside it.
-CREATE VIEW IF NOT EXISTS layer_time AS
-WITH RECURSIVE above(scope, ancestor) AS (
-  SELECT id, id FROM scope
-  UNION ALL
-  SELECT above.scope, scope.parent FROM above JOIN scope ON scope.id = above.ancestor WHERE scope.parent IS NOT NULL
-)
-SELECT
-  t.run AS run,                      -- run
-  s.id AS scope,                     -- scope
-  s.parent AS parent,                -- scope around it
-  s.depth AS depth,                  -- 0: outermost
-  s.name AS layer,                   -- whole path
-  count(*) AS ops,                   -- operators in it that took time
-  sum(t.pass_ns) AS pass_ns,         -- time in a pass, everything inside included
-  sum(CASE WHEN t.scope = s.id THEN t.pass_ns ELSE 0.0 END) AS self_ns,             -- of operators directly in it
-  sum(CASE t.phase WHEN 'forward' THEN t.pass_ns ELSE 0.0 END) AS forward_ns,       -- of forward operators
-  sum(CASE t.phase WHEN 'backward' THEN t.pass_ns ELSE 0.0 END) AS backward_ns,     -- of gradients
-  sum(CASE t.phase WHEN 'optimizer' THEN t.pass_ns ELSE 0.0 END) AS optimizer_ns    -- of the optimizer
-FROM op_time t JOIN above a ON a.scope = t.scope JOIN scope s ON s.id = a.ancestor
-GROUP BY t.run, s.id;
-
--- What each fusion costs and saves. saved_ns is an estimate: the saved traffic at the triad's rate.
-CREATE VIEW IF NOT EXISTS fusion_cost AS
-SELECT
-  t.run AS run,                      -- run
-  t.step AS step,                    -- number in plan order
-  t.name AS name,                    -- fusion
-  t.kind AS kind,                    -- kLoop, kInput, ...
-  (SELECT count(*) FROM call c JOIN instruction p ON p.computation = c.computation
-   WHERE c.instruction = t.instruction AND p.opcode NOT IN ('parameter', 'constant', 'tuple', 'get-tuple-element', 'bitcast')) AS parts,  -- instructions in it that do work
-  (SELECT count(*) FROM step_kernel k WHERE k.run = t.run AND k.step = t.step) AS launches,  -- kernels that it launches
-  t.calls AS calls,                  -- executions in a pass
-  t.median_ns AS median_ns,          -- time of one execution
-  t.pass_ns AS pass_ns,              -- time in a pass
-  t.bytes AS bytes,                  -- its traffic
-  t.bytes + t.saved_bytes AS parts_bytes,  -- traffic of its parts run alone
-  t.saved_bytes AS saved_bytes,      -- what fusing saves
-  t.saved_bytes / c.memory_bytes_per_s * 1e9 * t.calls AS saved_ns,  -- estimated time saved in a pass
-  t.flags AS flags                   -- doubts about the timing
-FROM step_time t
-JOIN run_ceiling c ON c.run = t.run
-WHERE t.opcode = 'fusion';
-
--- How much of a run was executed by what: steps, work, traffic and time by class.
-CREATE VIEW IF NOT EXISTS coverage AS
-SELECT
-  t.run AS run,                      -- run
-  t.class AS class,                  -- kernel, library, copy, stand-in, reference, host, skip
-  count(*) AS steps,                 -- steps
-  100.0 * count(*) / a.steps AS steps_percent,                               -- share of the steps
-  sum(t.flops * t.calls) AS flops,                                           -- nominal work of a pass
-  100.0 * sum(t.flops * t.calls) / nullif(a.flops, 0) AS flops_percent,      -- share of it
-  sum(t.bytes * t.calls) AS bytes,                                           -- traffic of a pass
-  100.0 * sum(t.bytes * t.calls) / nullif(a.bytes, 0) AS bytes_percent,      -- share of it
-  sum(t.pass_ns) AS pass_ns,                                                 -- time in a pass
-  100.0 * sum(t.pass_ns) / nullif(a.pass_ns, 0) AS share_percent             -- share of the time
-FROM step_time t JOIN run_time a ON a.run = t.run
-GROUP BY t.run, t.class;
-
--- Live memory at each step: buffers that are in use, aliases counted once; parameters and constants stay all the time. (The casts give the join an index.)
-CREATE VIEW IF NOT EXISTS memory AS
-SELECT
-  s.run AS run,                      -- run
-  s.step AS step,                    -- number in plan order
-  s.name AS name,                    -- instruction
-  sum(coalesce(c.change, 0)) OVER (PARTITION BY s.run ORDER BY s.step) AS live_bytes  -- bytes of all live buffers
-FROM step s
-LEFT JOIN (
-  SELECT run AS run, at AS at, sum(bytes) AS change
-  FROM (SELECT run AS run, CAST(CASE WHEN kind IN ('parameter', 'constant') THEN 0 ELSE max(first_step, 0) END AS INTEGER) AS at, bytes AS bytes
-        FROM buffer WHERE alias_of IS NULL
-        UNION ALL
-        SELECT run AS run, CAST(max(last_step, 0) + 1 AS INTEGER) AS at, -bytes AS bytes FROM buffer WHERE alias_of IS NULL AND kind NOT IN ('parameter', 'constant'))
-  GROUP BY run, at) c ON c.run = s.run AND c.at = s.step;
-
--- Does every import balance: records read, kept, dropped, stored.
-CREATE VIEW IF NOT EXISTS import_account AS
-SELECT
-  s.id AS source,                    -- file
-  s.path AS path,                    -- as given
-  s.format AS format,                -- importer
-  s.bytes AS bytes,                  -- size
-  (SELECT count(*) FROM module m WHERE m.source = s.id) AS modules,   -- modules in it
-  s.read AS read,                    -- records found
-  s.kept AS kept,                    -- records kept
-  s.dropped AS dropped,              -- records dropped
-  (SELECT coalesce(sum(c.instructions), 0) FROM module m JOIN computation c ON c.module = m.id WHERE m.source = s.id) AS stored,  -- instructions in this file
-  (SELECT count(*) FROM note n WHERE n.source = s.id) AS notes,       -- notes about it
-  s.read = s.kept + s.dropped AS balanced  -- 1: nothing was lost silently
-FROM source s;

@@ -40,8 +40,9 @@ class Store {
   Store& operator=(Store&&) noexcept;
   ~Store();  ///< checkpoints, and leaves a file that opens from read-only places
 
-  /// Begins an import of the file with this hash, for modules that come one by one. Nothing else may be written until it ends.
-  base::Result<Import> import(const std::string& sha256);
+  /// Begins an import of the file with this hash and these options, for modules that come one by one. Nothing else may be written until it
+  /// ends.
+  base::Result<Import> import(const Source& source);
   /// The same of a whole file. One transaction: all or nothing.
   base::Result<ImportIds> add(const Imported& imported);
   /// Commits the run row with status `running`; returns its id.
@@ -100,7 +101,7 @@ class Reader {
 /// Is the process still there that run.writer names? A run with status `running` is otherwise one that was killed.
 bool writer_lives(std::string_view writer);
 
-/// schema.sql as embedded.
+/// schema.sql and views.sql as embedded.
 std::string_view schema();
 
 }  // namespace model

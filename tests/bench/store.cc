@@ -58,12 +58,12 @@ void bench_import(const std::string& folder, const std::string& file) {
     measured(fmt::format("import_{}", round).c_str(), [&] {
       auto store = must(model::Store::open(path, model::OpenMode::append));
       std::optional<model::Import> import;
-      const auto take = [&](const model::Source& source, const ir::Module& module, std::string_view module_text) {
-        if (!import) import = must(store.import(source.sha256));
-        return import->add(module, module_text);
+      const auto take = [&](const model::Source& source, const importers::Program& program_part, std::string_view module_text) {
+        if (!import) import = must(store.import(source));
+        return import->add(program_part.module, module_text);
       };
       const model::Imported program = must(importers::hlo::read({file, text}, take));
-      must(import->finish(program.source, program.notes));
+      must(import->finish(program));
     });
   }
 }

@@ -78,11 +78,73 @@ TEST_F(Import, WritesThreeCostsAnInstruction) {
   EXPECT_EQ(ask(path(), "SELECT count(DISTINCT work) < 10 FROM work"), "1");  // equal ones share
 }
 
+/// x → f(x) twice, by two operators of which the second is given with more than its name tells.
+constexpr std::string_view kTwoOperators = R"(HloModule two
+
+ENTRY main {
+  x = f32[4]{0} parameter(0)
+  a = f32[4]{0} negate(x), metadata={op_type="Neg" op_name="net/layer/neg"}
+  ROOT b = f32[4]{0} exponential(a), metadata={op_type="Exp" op_name="net/given"}
+})";
+
+Operator given(std::string name, std::string type, Phase phase) {
+  Operator op;
+  op.name = std::move(name), op.type = std::move(type), op.phase = phase, op.scope = "tower/head", op.line = 7;
+  op.attributes = R"({"recompute": true})";
+  op.inputs = {"x", "^y"};
+  return op;
+}
+
+TEST_F(Import, GivenOperatorsAreWhatInstructionsName) {
+  Imported program = imported(kTwoOperators);
+  program.module_operators = {{given("net/given", "Exp", Phase::backward), given("net/idle", "", Phase::auxiliary)}};
+  program.module_operators[0][1].launches = Launches::nothing;
+  ASSERT_TRUE(Store::open(path(), OpenMode::append)->add(program).ok());
+  EXPECT_EQ(ask(path(), "SELECT position, type, name, phase, type_from, launches, line FROM op ORDER BY position"),
+            "0|Exp|net/given|backward|given|device|7 1|NULL|net/idle|auxiliary||nothing|7 2|Neg|net/layer/neg|forward|given|device|NULL");
+  EXPECT_EQ(
+      ask(path(), "SELECT i.name, o.name, s.name FROM instruction i JOIN op o ON o.id = i.op JOIN scope s ON s.id = o.scope ORDER BY 1"),
+      "a|net/layer/neg|net/layer b|net/given|tower/head");
+  EXPECT_EQ(ask(path(), "SELECT attributes ->> '$.recompute', inputs ->> '$[1]' FROM op WHERE position = 0"), "1|^y");
+}
+
+TEST_F(Import, TheSameBytesWithOtherOptionsAreAnotherProgram) {
+  Imported program = imported(kTwoOperators);
+  for (const std::string_view options : {"batch=2", "batch=4", "batch=2"}) {
+    program.source.options = options;
+    ASSERT_TRUE(Store::open(path(), OpenMode::append)->add(program).ok());
+  }
+  EXPECT_EQ(ask(path(), "SELECT options FROM source ORDER BY id"), "batch=2 batch=4");
+}
+
+TEST_F(Import, ALogsTimesAreARecordedRun) {
+  Imported log;
+  log.source.path = "log", log.source.format = "tf-log", log.source.sha256 = "1";
+  log.operators = {given("a", "MatMul", Phase::forward), given("b", "Relu", Phase::backward), given("c", "Never", Phase::forward)};
+  Recording recording;
+  recording.device = "/device:GPU:0", recording.timer = "step_stats";
+  // In each of two passes b runs once and a twice; what points nowhere is no time.
+  for (int pass = 0; pass < 2; ++pass) {
+    const int64_t at = 1000 * pass;
+    for (const Recording::Timing& timing :
+         {Recording::Timing{0, pass, at + 10, 5}, {1, pass, at, 7}, {0, pass, at + 20, 15}, {9, pass, 0, 1}, {0, pass, at, -1}})
+      recording.timings.push_back(timing);
+  }
+  log.recordings = {recording};
+  ASSERT_TRUE(Store::open(path(), OpenMode::append)->add(log).ok());
+  EXPECT_EQ(ask(path(), "SELECT kind, status, source, module FROM run"), "recorded|complete|1|NULL");
+  EXPECT_EQ(ask(path(), "SELECT step, name, op, calls, median_ns, pass_ns, class FROM step_time ORDER BY step"),
+            "0|b|2|1.000000|7.000000|7.000000|recorded 1|a|1|2.000000|10.000000|20.000000|recorded");
+  EXPECT_EQ(ask(path(), "SELECT name, pass_ns FROM top"), "a|20.000000 b|7.000000");
+  EXPECT_EQ(ask(path(), "SELECT layer, pass_ns, forward_ns, backward_ns FROM layer_time WHERE depth = 1"),
+            "tower/head|27.000000|20.000000|7.000000");
+}
+
 TEST_F(Import, ThatIsNotFinishedLeavesNothing) {
   const Imported program = imported(kProgram);
   {
     auto store = Store::open(path(), OpenMode::append);
-    auto import = store->import(program.source.sha256);
+    auto import = store->import(program.source);
     ASSERT_TRUE(import->add(program.modules[0], program.module_texts[0]).ok());
   }
   EXPECT_EQ(ask(path(), "SELECT (SELECT count(*) FROM module), (SELECT count(*) FROM instruction), (SELECT count(*) FROM content)"),
@@ -93,9 +155,9 @@ TEST_F(Import, ThatIsNotFinishedLeavesNothing) {
 TEST_F(Import, TakesManyModulesOneByOne) {
   const Imported program = imported(kProgram);
   auto store = Store::open(path(), OpenMode::append);
-  auto import = store->import(program.source.sha256);
+  auto import = store->import(program.source);
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(import->add(program.modules[0], "// " + std::to_string(i)).ok());
-  const auto ids = import->finish(program.source, {});
+  const auto ids = import->finish(program);
   ASSERT_TRUE(ids.ok());
   EXPECT_EQ(ids->first_instruction.back().back(), 10 * 999 + 3 + 4 + 1);
   store = Store::open(path("other.db"), OpenMode::append);
@@ -108,7 +170,7 @@ TEST_F(Import, TellsThatTheDiskIsFull) {
   auto database = Database::open(path(), Database::Access::write, std::chrono::milliseconds(0));
   ASSERT_TRUE(Store::open(path(), OpenMode::append).ok());
   ASSERT_TRUE(database->execute("PRAGMA max_page_count = 1").ok());  // becomes what the file has
-  auto import = model::Import::begin(*database, program.source.sha256);
+  auto import = model::Import::begin(*database, program.source);
   base::Status status;
   for (int i = 0; i < 2000 && status.ok(); ++i) status = import->add(program.modules[0], "// " + std::to_string(i));
   ASSERT_FALSE(status.ok());

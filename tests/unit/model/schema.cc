@@ -105,7 +105,7 @@ TEST_F(Schema, AVersionWithoutAMigrationIsTold) {
   EXPECT_NE(done.error().message.find("schema 1 is too old for this version of profile"), std::string::npos);
 }
 
-/// What version 4 changed, as version 3 had it: n = f(p, p), where f is a fusion and p a parameter.
+/// What versions 4 and 5 changed, as version 3 had it: n = f(p, p), where f is a fusion and p a parameter.
 constexpr std::string_view kVersion3 = R"(
   CREATE TABLE instruction (id INTEGER PRIMARY KEY, computation INTEGER NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL,
     opcode TEXT NOT NULL, kind TEXT NOT NULL, dtype TEXT NOT NULL, shape INTEGER NOT NULL, layout INTEGER NOT NULL,
@@ -119,6 +119,27 @@ constexpr std::string_view kVersion3 = R"(
   CREATE INDEX operand_users ON operand(operand);
   CREATE INDEX instruction_name ON instruction(name);
   CREATE INDEX op_instruction_of ON op_instruction(op);
+  CREATE TABLE source (id INTEGER PRIMARY KEY, path TEXT NOT NULL, format TEXT NOT NULL, sha256 TEXT NOT NULL UNIQUE,
+    bytes INTEGER NOT NULL, read INTEGER NOT NULL, kept INTEGER NOT NULL, dropped INTEGER NOT NULL) STRICT;
+  CREATE TABLE module (id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source(id), position INTEGER NOT NULL, name TEXT NOT NULL,
+    content INTEGER NOT NULL, entry INTEGER) STRICT;
+  CREATE TABLE scope (id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES module(id), parent INTEGER REFERENCES scope(id),
+    depth INTEGER NOT NULL, name TEXT NOT NULL) STRICT;
+  CREATE TABLE op (id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES module(id), position INTEGER NOT NULL, type TEXT NOT NULL,
+    name TEXT NOT NULL, short_name TEXT NOT NULL, scope INTEGER NOT NULL REFERENCES scope(id), phase TEXT NOT NULL) STRICT;
+  CREATE TABLE run (id INTEGER PRIMARY KEY, module INTEGER REFERENCES module(id), device INTEGER, status TEXT NOT NULL, writer TEXT NOT NULL,
+    started_unix_ns INTEGER NOT NULL, finished_unix_ns INTEGER, plan_ns INTEGER NOT NULL, compile_ns INTEGER NOT NULL,
+    arena_bytes INTEGER NOT NULL, peak_bytes INTEGER NOT NULL, peak_step TEXT NOT NULL) STRICT;
+  CREATE TABLE step (run INTEGER NOT NULL REFERENCES run(id), step INTEGER NOT NULL, name TEXT NOT NULL, computation TEXT NOT NULL,
+    opcode TEXT NOT NULL, kind TEXT NOT NULL, class TEXT NOT NULL, key TEXT NOT NULL, why TEXT NOT NULL, precision TEXT NOT NULL,
+    instruction INTEGER, trips REAL NOT NULL, flops REAL NOT NULL, bytes REAL NOT NULL, transcendentals REAL NOT NULL,
+    saved_bytes REAL NOT NULL, worst_error REAL, verified_elements INTEGER NOT NULL, PRIMARY KEY (run, step)) STRICT, WITHOUT ROWID;
+  INSERT INTO source VALUES (3, 'f.hlo', 'hlo', 'abc', 9, 3, 3, 0);
+  INSERT INTO module VALUES (4, 3, 0, 'm', 1, 5);
+  INSERT INTO scope VALUES (1, 4, NULL, 0, 'net');
+  INSERT INTO op VALUES (1, 4, 0, 'MatMul', 'net/a', 'net/a', 1, 'forward'), (2, 4, 1, '', 'net/b', 'net/b', 1, 'backward');
+  INSERT INTO run VALUES (1, 4, NULL, 'complete', 'w', 1, 2, 3, 4, 5, 6, 's');
+  INSERT INTO step VALUES (1, 0, 'n', 'main', 'negate', '', 'kernel', 'k', '', 'f32', 13, 1, 2, 3, 0, 0, NULL, 0);
   INSERT INTO instruction VALUES (11, 5, 0, 'p', 'parameter', '', 'f32', 1, 1, 4, NULL, NULL, NULL, NULL),
     (12, 5, 1, 'f', 'fusion', 'kLoop', 'f32', 1, 1, 4, 1, NULL, NULL, NULL), (13, 5, 2, 'n', 'negate', '', 'f32', 1, 1, 4, 2, NULL, NULL, NULL);
   INSERT INTO operand VALUES (12, 0, 11), (12, 1, 11), (13, 0, 12);
@@ -137,6 +158,10 @@ TEST_F(Schema, OfVersion3IsBroughtUpWithAllItsRows) {
   EXPECT_EQ(ask(path(), "SELECT instruction, user FROM instruction_user ORDER BY 1"), "11|12 12|13");
   EXPECT_EQ(ask(path(), "SELECT instruction, method, format('%g', flops) FROM cost ORDER BY 1"), "12|xla|3 13|xla|1");
   EXPECT_EQ(ask(path(), "SELECT instruction, op, format('%g', share) FROM op_instruction ORDER BY 1, 2"), "12|1|0.25 12|2|0.75 13|2|1");
+  EXPECT_EQ(ask(path(), "SELECT id, path, sha256, read, options FROM source"), "3|f.hlo|abc|3|");
+  EXPECT_EQ(ask(path(), "SELECT o.id, o.source, o.type, o.name, s.name, o.type_from, o.launches FROM op o JOIN scope s ON s.id = o.scope"),
+            "1|3|MatMul|net/a|net|given|device 2|3|NULL|net/b|net||device");
+  EXPECT_EQ(ask(path(), "SELECT r.kind, r.source, t.op, t.flops FROM run r JOIN step_time t ON t.run = r.id"), "replay|NULL|2|2.000000");
   EXPECT_EQ(ask(path(), "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND tbl_name IN ('instruction', 'operand')"), "0");
 }
 

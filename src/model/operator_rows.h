@@ -1,0 +1,42 @@
+// Rows of operators and of the scopes around them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "src/model/module_rows.h"
+#include "src/model/operator_records.h"
+
+namespace model {
+
+/// The operators of one program: those that its importer gave, and those that instructions name beside them.
+class OperatorRows {
+ public:
+  /// Where they stand: rows of source and module; module 0: in none.
+  struct Place {
+    int64_t source = 0, module = 0;
+  };
+  OperatorRows(Place place, NextIds& next, ProgramTables& tables) : place_(place), next_(next), tables_(tables) {}
+
+  /// Its row. Of two with one name the first is the one that instructions mean.
+  int64_t add(const Operator& op);
+  /// Row of the operator with this name; it is made if there is none, with what its name and type tell.
+  int64_t row_of(const std::string& name, const std::string& type);
+
+ private:
+  int64_t scope_row(std::span<const std::string_view> parts);
+  int64_t scope_row(const std::string& path, int64_t parent, int64_t depth);
+
+  const Place place_;
+  NextIds& next_;
+  ProgramTables& tables_;
+  int64_t position_ = 0;
+  std::unordered_map<std::string, int64_t> given_;           ///< by name
+  std::unordered_map<std::string, int64_t> named_, scopes_;  ///< by name, a NUL and type; by path
+};
+
+}  // namespace model

@@ -1,0 +1,172 @@
+// A description is written whole each time: what a run knows of its steps grows, and it is small beside the samples.
+#include "src/model/run_rows.h"
+
+#include <fmt/format.h>
+
+#include "src/base/text.h"
+#include "src/model/checks.h"
+#include "src/model/content.h"
+
+namespace model {
+namespace {
+
+/// NULL for what was not measured.
+void bind_measured(Statement& statement, int parameter, double value) {
+  value > 0 ? statement.bind(parameter, value) : statement.bind(parameter, Null{});
+}
+
+base::Status write_settings(Database& database, std::string_view sql, int64_t owner, std::span<const Setting> settings) {
+  ASSIGN_OR_RETURN(Statement insert, database.prepare(sql));
+  for (const Setting& setting : settings) {
+    const std::string name = base::escaped(setting.name), value = base::escaped(setting.value);
+    RETURN_IF_ERROR(insert.run(owner, std::string_view(name), std::string_view(value)));
+  }
+  return {};
+}
+
+base::Result<int64_t> write_device(Database& database, const DeviceRecord& device, int64_t existing) {
+  ASSIGN_OR_RETURN(Statement insert,
+                   database.prepare("INSERT OR REPLACE INTO device (id, name, model, driver, libraries, threads, triad_bytes_per_s, "
+                                    "triad_streaming_bytes_per_s, product_flops_per_s) VALUES (nullif(?1, 0),?2,?3,?4,?5,?6,?7,?8,?9)"));
+  const std::string name = base::escaped(device.name), what = base::escaped(device.model), driver = base::escaped(device.driver),
+                    libraries = base::escaped(device.libraries);
+  bind_measured(insert, 7, device.triad_bytes_per_s);
+  bind_measured(insert, 8, device.triad_streaming_bytes_per_s);
+  bind_measured(insert, 9, device.product_flops_per_s);
+  RETURN_IF_ERROR(insert.run(existing, std::string_view(name), std::string_view(what), std::string_view(driver),
+                             std::string_view(libraries), device.threads));
+  const int64_t row = database.last_id();
+  RETURN_IF_ERROR(
+      write_settings(database, "INSERT OR REPLACE INTO device_detail (device, name, value) VALUES (?1,?2,?3)", row, device.details));
+  ASSIGN_OR_RETURN(Statement products,
+                   database.prepare("INSERT OR REPLACE INTO device_product (device, operands, flops_per_s) VALUES (?1,?2,?3)"));
+  for (const auto& [operands, rate] : device.products) RETURN_IF_ERROR(products.run(row, std::string_view(operands), rate));
+  return row;
+}
+
+base::Status write_kernels(Database& database, int64_t run, std::span<const KernelRecord> kernels) {
+  ASSIGN_OR_RETURN(
+      Statement insert,
+      database.prepare("INSERT INTO kernel (run, kernel, key, name, language, implementation, content, compile_ns, code_bytes) "
+                       "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"));
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const KernelRecord& kernel = kernels[i];
+    const std::string name = base::escaped(kernel.name), implementation = base::escaped(kernel.implementation);
+    ASSIGN_OR_RETURN(const int64_t content, add_content(database, kernel.source));
+    RETURN_IF_ERROR(insert.run(run, static_cast<int64_t>(i), std::string_view(kernel.key), std::string_view(name),
+                               std::string_view(kernel.language), std::string_view(implementation), content, kernel.compile_ns,
+                               kernel.code_bytes));
+  }
+  return {};
+}
+
+void bind_step(Statement& insert, int64_t run, const StepRecord& step) {
+  insert.bind(1, run);
+  insert.bind(2, step.step);
+  const std::string* texts[] = {&step.name, &step.computation, &step.opcode, &step.kind, &step.cls, &step.key, &step.why, &step.precision};
+  for (int i = 0; i < 8; ++i) insert.bind(3 + i, std::string_view(*texts[i]));
+  step.instruction > 0 ? insert.bind(11, step.instruction) : insert.bind(11, Null{});
+  const double numbers[] = {step.trips, step.flops, step.bytes, step.transcendentals, step.saved_bytes};
+  for (int i = 0; i < 5; ++i) insert.bind(12 + i, numbers[i]);
+  step.worst_error >= 0 ? insert.bind(17, step.worst_error) : insert.bind(17, Null{});
+  insert.bind(18, step.verified_elements);
+  step.op > 0 ? insert.bind(19, step.op) : insert.bind(19, Null{});
+}
+
+base::Status write_steps(Database& database, int64_t run, std::span<const StepRecord> steps) {
+  ASSIGN_OR_RETURN(
+      Statement insert,
+      database.prepare("INSERT INTO step (run, step, name, computation, opcode, kind, class, key, why, precision, instruction, trips, "
+                       "flops, bytes, transcendentals, saved_bytes, worst_error, verified_elements, op) "
+                       "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)"));
+  ASSIGN_OR_RETURN(Statement launch, database.prepare("INSERT INTO step_kernel (run, step, position, kernel) VALUES (?1,?2,?3,?4)"));
+  for (StepRecord step : steps) {
+    for (std::string* text : {&step.name, &step.computation, &step.kind, &step.why}) *text = base::escaped(*text);
+    bind_step(insert, run, step);
+    RETURN_IF_ERROR(insert.step());
+    int64_t position = 0;
+    for (const int32_t kernel : step.kernels) RETURN_IF_ERROR(launch.run(run, step.step, position++, kernel));
+  }
+  return {};
+}
+
+base::Status write_buffers(Database& database, int64_t run, std::span<const BufferRecord> buffers) {
+  ASSIGN_OR_RETURN(Statement insert,
+                   database.prepare("INSERT INTO buffer (run, buffer, name, kind, bytes, \"offset\", first_step, last_step, alias_of) "
+                                    "VALUES (?1,?2,?3,?4,?5,nullif(?6, -1),?7,?8,nullif(?9, -1))"));
+  for (const BufferRecord& buffer : buffers) {
+    const std::string name = base::escaped(buffer.name);
+    RETURN_IF_ERROR(insert.run(run, buffer.buffer, std::string_view(name), std::string_view(buffer.kind), buffer.bytes, buffer.offset,
+                               buffer.first_step, buffer.last_step, buffer.alias_of));
+  }
+  return {};
+}
+
+base::Status write_run_notes(Database& database, int64_t run, std::span<const Note> notes) {
+  ASSIGN_OR_RETURN(
+      Statement insert,
+      database.prepare("INSERT INTO note (run, line, \"column\", code, text) VALUES (?1, nullif(?2, 0), nullif(?3, 0), ?4, ?5)"));
+  for (const Note& note : notes) {
+    const std::string what = base::escaped(note.text);
+    RETURN_IF_ERROR(insert.run(run, note.line, note.column, std::string_view(note.code), std::string_view(what)));
+  }
+  return {};
+}
+
+base::Status clear_description(Database& database, int64_t run) {
+  for (const std::string_view table : {"kernel", "step", "step_kernel", "buffer", "note", "run_option"}) {
+    ASSIGN_OR_RETURN(Statement clear, database.prepare(fmt::format("DELETE FROM {} WHERE run = ?1", table)));
+    RETURN_IF_ERROR(clear.run(run));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Status write_description(Database& database, int64_t run, const Run& what) {
+  RETURN_IF_ERROR(clear_description(database, run));
+  ASSIGN_OR_RETURN(const int64_t known_device, database.integer(fmt::format("SELECT device FROM run WHERE id = {}", run)));
+  ASSIGN_OR_RETURN(const int64_t device, write_device(database, what.device, known_device));
+  ASSIGN_OR_RETURN(
+      Statement update,
+      database.prepare("UPDATE run SET device = ?2, plan_ns = ?3, compile_ns = ?4, arena_bytes = ?5, peak_bytes = ?6, peak_step = ?7 "
+                       "WHERE id = ?1"));
+  const std::string peak_step = base::escaped(what.peak_step);
+  RETURN_IF_ERROR(update.run(run, device, what.plan_ns, what.compile_ns, what.arena_bytes, what.peak_bytes, std::string_view(peak_step)));
+  RETURN_IF_ERROR(write_settings(database, "INSERT OR REPLACE INTO run_option (run, name, value) VALUES (?1,?2,?3)", run, what.options));
+  RETURN_IF_ERROR(write_kernels(database, run, what.kernels));
+  RETURN_IF_ERROR(write_steps(database, run, what.steps));
+  RETURN_IF_ERROR(write_buffers(database, run, what.buffers));
+  return write_run_notes(database, run, what.notes);
+}
+
+base::Result<int64_t> add_run(Database& database, const Run& run) {
+  ASSIGN_OR_RETURN(
+      Statement insert,
+      database.prepare("INSERT INTO run (module, status, writer, started_unix_ns, plan_ns, compile_ns, arena_bytes, peak_bytes, peak_step, "
+                       "kind, source) VALUES (nullif(?1, 0), 'running', ?2, ?3, 0, 0, 0, 0, '', ?4, nullif(?5, 0))"));
+  const std::string writer = this_writer();
+  RETURN_IF_ERROR(insert.run(run.module, std::string_view(writer), run.started_unix_ns,
+                             run.source == 0 ? std::string_view("replay") : std::string_view("recorded"), run.source));
+  const int64_t id = database.last_id();
+  RETURN_IF_ERROR(write_description(database, id, run));
+  return id;
+}
+
+base::Result<RunInserts> RunInserts::make(const Database& database) {
+  ASSIGN_OR_RETURN(Statement pass, database.prepare("INSERT INTO pass (run, pass, begin_ns, end_ns) VALUES (?1,?2,?3,?4)"));
+  ASSIGN_OR_RETURN(
+      Statement sample,
+      database.prepare("INSERT INTO sample (run, pass, step, variant, begin_ns, duration_ns, executions) VALUES (?1,?2,?3,?4,?5,?6,?7)"));
+  return RunInserts{std::move(pass), std::move(sample)};
+}
+
+base::Status RunInserts::add(int64_t run, const Pass& pass, std::span<const Sample> samples) {
+  RETURN_IF_ERROR(insert_pass.run(run, pass.pass, pass.begin_ns, pass.end_ns));
+  for (const Sample& s : samples) {
+    RETURN_IF_ERROR(insert_sample.run(run, pass.pass, s.step, s.variant, s.begin_ns, s.duration_ns, s.executions));
+  }
+  return {};
+}
+
+}  // namespace model
