@@ -10,6 +10,7 @@
 #include "replay/callees.h"
 #include "replay/inputs.h"
 #include "src/ir/attr.h"
+#include "src/ir/escape.h"
 
 namespace replay {
 namespace {
@@ -319,6 +320,24 @@ Chooser::Chooser(const ir::Module& module, const InputOptions& options)
     : module_(module), options_(options), uses_(std::make_unique<Uses>()) {}
 Chooser::~Chooser() = default;
 
+namespace {
+
+/// What the importer of the program says: frontend_attributes={profile_input="{\"integers\": [0, 9]}"}. What is no recipe says nothing.
+std::optional<Recipe> of_importer(const ir::Module& module, const ir::Instr& instr) {
+  constexpr std::string_view kKey = "profile_input=";
+  const std::string_view text = ir::attr_text(module, instr, "frontend_attributes").value_or("");
+  const size_t begin = text.find(kKey);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::string_view quoted = text.substr(begin + kKey.size());
+  size_t end = 1;
+  while (end < quoted.size() && quoted[end] != '"') end += quoted[end] == '\\' ? 2 : 1;
+  if (end >= quoted.size() || quoted.front() != '"') return std::nullopt;
+  const auto recipe = parse_recipe(ir::unescaped(quoted.substr(0, end + 1)), "profile_input");
+  return recipe.ok() ? std::optional(*recipe) : std::nullopt;
+}
+
+}  // namespace
+
 Chosen Chooser::parameter(int64_t number, const ir::Leaf& leaf) const {
   const std::string name = input_name(number, leaf.path);
   const ir::Computation& entry = module_.comp(module_.entry);
@@ -330,6 +349,7 @@ Chosen Chooser::parameter(int64_t number, const ir::Leaf& leaf) const {
     if (const auto it = options_.npy_files.find(key); it != options_.npy_files.end()) return {{}, it->second, "npy", it->first};
     if (const auto it = options_.recipes.params.find(key); it != options_.recipes.params.end()) return {it->second, "", "recipe"};
   }
+  if (const auto given = of_importer(module_, instr)) return {*given, "", "importer"};
   if (const auto named = by_name(module_, instr, *leaf.shape)) return *named;
   const Place start{{module_.entry, id}, leaf.path, 0};
   const bool scalar_integer = leaf.shape->rank() == 0 && ir::is_integer(leaf.shape->type);

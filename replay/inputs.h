@@ -32,6 +32,8 @@ struct Recipes {
   uint64_t seed = 1;
   std::map<std::string, Recipe, std::less<>> params, constants;
 };
+/// One recipe: {"uniform": [0, 1]}. `name` tells in messages whose it is.
+base::Result<Recipe> parse_recipe(std::string_view json, std::string_view name);
 base::Result<Recipes> parse_recipes(std::string_view json, std::string_view source);
 
 /// Elements of an array in logical row-major order. `name`: "0", "0.1", "constant_36".
@@ -39,7 +41,8 @@ Tensor generate(const Recipe& recipe, const ir::Shape& shape, uint64_t seed, std
 /// Straight into physical order, in parallel, without a second copy: for large parameters. `out` holds bytes(shape).
 void generate_into(std::span<std::byte> out, const Recipe& recipe, const ir::Shape& shape, uint64_t seed, std::string_view name);
 
-/// Where the values of entry parameters and elided constants come from, by precedence: captured .npy, recipe, rule by use, default by type.
+/// Where the values of entry parameters and elided constants come from, by precedence: captured .npy, recipe, what the importer
+/// says, rule by use, default by type.
 struct InputOptions {
   Recipes recipes;
   bool seed_given = false;                                    ///< --seed overrides the recipe's
@@ -49,7 +52,8 @@ struct InputOptions {
 /// name.
 base::Status check_recipe_names(const ir::Module& module, const Recipes& recipes);
 
-/// The recipe for a leaf and why: "recipe", "npy", "use: index of a gather", "default". Rules by use keep indices in range and so on.
+/// The recipe for a leaf and why: "recipe", "npy", "importer", "use: index of a gather", "default". Rules by use keep indices in range and
+/// so on.
 struct Chosen {
   Recipe recipe;
   std::string npy_file;

@@ -104,6 +104,12 @@ base::Result<Map> parse_map(const Json& json, const char* key, std::string_view 
 
 }  // namespace
 
+base::Result<Recipe> parse_recipe(std::string_view text, std::string_view name) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return base::Error{fmt::format("recipe of {}: not one JSON object", name)};
+  return parse_recipe(json, "input", std::string(name));
+}
+
 base::Result<Recipes> parse_recipes(std::string_view text, std::string_view source) {
   Json json;
   try {

@@ -6,11 +6,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "src/base/text.h"
+#include "src/ir/escape.h"
 #include "src/ir/infer.h"
 
 namespace importers::lowering {
@@ -337,7 +338,7 @@ ir::StringId Program::unique(std::string_view name) {
 Value Program::parameter(std::string_view name, const ir::Shape& shape, std::string_view input) {
   const Value value = entry_.parameter(name, shape);
   if (!input.empty()) {
-    const std::string text = fmt::format("{{input={}}}", nlohmann::json(input).dump());
+    const std::string text = fmt::format("{{profile_input={}}}", ir::quoted(input));
     entry_.comp_.instrs.back().attrs.push_back({module_.strings.intern("frontend_attributes"), module_.strings.intern(text)});
   }
   return value;
@@ -379,7 +380,7 @@ Value Program::fuse1(std::span<const Value> operands, const std::function<Value(
 
 Values Program::unknown(std::string_view target, std::span<const Value> operands, std::span<const ir::Shape> results) {
   const ir::Shape shape = results.size() == 1 ? results.front() : ir::tuple_shape(std::vector<ir::Shape>(results.begin(), results.end()));
-  const Value call = entry_.op(Op::custom_call, operands, {{"custom_call_target", nlohmann::json(target).dump()}}, &shape);
+  const Value call = entry_.op(Op::custom_call, operands, {{"custom_call_target", ir::quoted(target)}}, &shape);
   if (results.size() == 1) return {call};
   Values values;
   for (size_t i = 0; i < results.size(); ++i) values.push_back(entry_.element(call, static_cast<int64_t>(i)));

@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::string> paths;
   std::string database = "profile.db";
   bool fresh = false;
+  importers::Options program;
 };
 
 /// What became of the files of a folder.
@@ -34,7 +35,7 @@ class Importing {
 
   base::Status file(const std::string& path) {
     ASSIGN_OR_RETURN(const std::string bytes, program_bytes(path));
-    return add({path == "-" ? "<stdin>" : path, bytes});
+    return add({path == "-" ? "<stdin>" : path, bytes, options_.program});
   }
 
   /// Files that are no programs are passed over; programs that are refused are told, and the others go on.
@@ -47,7 +48,7 @@ class Importing {
         ++count.others;
         continue;
       }
-      const base::Status added = bytes.ok() ? add({name, *bytes}) : base::Status(bytes.error());
+      const base::Status added = bytes.ok() ? add({name, *bytes, options_.program}) : base::Status(bytes.error());
       RETURN_IF_ERROR(kept_);
       if (!added.ok()) print_err(fmt::format("profile: {}\n", added.error().message));
       ++(added.ok() ? count.imported : count.refused);
@@ -97,6 +98,7 @@ Action define_import(CLI::App& app) {
   app.add_option("FILE", options->paths, "program dumps, or folders of them; - is stdin")->required();
   app.add_option("-o,--output", options->database, "database; it is appended to")->capture_default_str();
   app.add_flag("-f,--fresh", options->fresh, "replace an existing database");
+  define_program_options(app, options->program);
   return [options]() -> base::Result<base::Exit> {
     Importing importing(*options);
     base::Exit exit = base::Exit::ok;

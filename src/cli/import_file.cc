@@ -2,6 +2,7 @@
 #include "src/cli/import_file.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,8 +12,18 @@
 #include "importers/importer.h"
 #include "src/base/file.h"
 #include "src/base/text.h"
+#include "src/cli/values.h"
 
 namespace cli {
+
+void define_program_options(CLI::App& app, importers::Options& options) {
+  constexpr int kMost = 1 << 20;
+  app.add_option("--batch", options.batch, "examples in a step, where the program does not say (0: the importer's choice, which it notes)")
+      ->check(whole_number(0, kMost));
+  app.add_option("--image", options.image, "height and width of images, where the program does not say")->check(whole_number(0, 1 << 14));
+  app.add_option("--scale", options.scale, "divide the large sizes of a model by this, to try it on a small machine")
+      ->check(whole_number(1, kMost));
+}
 
 bool is_database(const std::string& path) {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
@@ -49,16 +60,17 @@ base::Result<std::string> program_bytes(const std::string& path) {
   return base::read_file(path);
 }
 
-base::Result<model::Imported> read_program(const std::string& path) {
+base::Result<model::Imported> read_program(const std::string& path, const importers::Options& options) {
   ASSIGN_OR_RETURN(const std::string bytes, program_bytes(path));
-  return importers::import({path == "-" ? "<stdin>" : path, bytes});
+  return importers::import({path == "-" ? "<stdin>" : path, bytes, options});
 }
 
 std::string import_account(const model::Imported& imported) {
   const model::Source& source = imported.source;
-  std::string text = fmt::format("{}: {}, {} module{}, {} computations; {} instructions read, {} kept, {} dropped",
-                                 base::escaped(source.path), source.format, source.modules, source.modules == 1 ? "" : "s",
-                                 source.computations, source.read, source.kept, source.dropped);
+  std::string text = fmt::format("{}: {}, {} module{}, {} computations; {} {} read, {} kept, {} dropped", base::escaped(source.path),
+                                 source.format, source.modules, source.modules == 1 ? "" : "s", source.computations, source.read,
+                                 source.records, source.kept, source.dropped);
+  if (!source.options.empty()) text += fmt::format(" ({})", source.options);
   std::map<std::string, int> counts;
   for (const model::Note& note : imported.notes) {
     if (note.code != "module-found") ++counts[note.code];

@@ -4,14 +4,22 @@
 #include <string>
 #include <vector>
 
+#include "importers/importer.h"
 #include "src/base/result.h"
 #include "src/model/records.h"
 
+namespace CLI {
+class App;
+}
+
 namespace cli {
+
+/// --batch, --image, --scale.
+void define_program_options(CLI::App& app, importers::Options& options);
 
 /// Bytes of a file that may be a program: of anything but a database.
 base::Result<std::string> program_bytes(const std::string& path);
-base::Result<model::Imported> read_program(const std::string& path);
+base::Result<model::Imported> read_program(const std::string& path, const importers::Options& options = {});
 /// The files below a folder, by name; a path to a file is itself. Links to folders are not followed.
 base::Result<std::vector<std::string>> files_of(const std::string& path);
 /// "bert.hlo.txt: hlo, 1 module, 276 computations; 3,612 instructions read, 3,612 kept, 0 dropped; notes: 1 elided-constant"

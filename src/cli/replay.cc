@@ -63,9 +63,21 @@ base::Result<Programs> load_database(const std::string& path) {
   return programs;
 }
 
+/// A list or a log without what a replay needs. Its importer's note `not-replayable` says what that is.
+base::Error not_replayable(const std::string& path, const model::Imported& imported) {
+  std::string why = "it holds no program";
+  for (const model::Note& note : imported.notes) {
+    if (note.code == "not-replayable") why = base::escaped(note.text);
+  }
+  const std::string shown = base::escaped(path);
+  return {fmt::format("{}: cannot be replayed: {}; `profile import {}` keeps its {} {}", shown, why, shown, imported.source.kept,
+                      imported.source.records)};
+}
+
 base::Result<Programs> load_file(const std::string& path, const ReplayOptions& options) {
   Programs programs;
-  ASSIGN_OR_RETURN(programs.imported, read_program(path));
+  ASSIGN_OR_RETURN(programs.imported, read_program(path, options.program));
+  if (programs.imported.modules.empty()) return not_replayable(path, programs.imported);
   programs.subjects.resize(programs.imported.modules.size());
   programs.account = import_account(programs.imported);
   if (options.verbose) {

@@ -6,6 +6,7 @@
 
 #include "src/base/file.h"
 #include "src/base/text.h"
+#include "src/cli/import_file.h"
 #include "src/cli/values.h"
 
 namespace cli {
@@ -47,6 +48,7 @@ void ReplayOptions::define(CLI::App& app) {
   app.add_option("--max-loss", max_loss_percent, "exit 5 if more than this share of the steps is skipped, in percent")
       ->check(number(0, 100))
       ->capture_default_str();
+  define_program_options(app, program);
   app.add_flag("-q,--quiet", quiet, "no progress");
   app.add_flag("-v,--verbose", verbose, "every note of the import");
   output.define(app);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "importers/importer.h"
 #include "replay/inputs.h"
 #include "replay/rounding.h"
 #include "src/base/result.h"
@@ -32,6 +33,7 @@ struct ReplayOptions {
   bool verify = false, isolated = false, list_steps = false, quiet = false, verbose = false;
   std::string computation, instruction, module, steps, recipe, dump_folder;
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
+  importers::Options program;       ///< what a program leaves open
   OutputOptions output;
   CLI::Option *seed_option = nullptr, *output_option = nullptr;
 

@@ -24,7 +24,8 @@ struct Source {
   std::string options;               ///< what a person chose for it: "batch=2 image=64"; the same bytes with others are another program
   int64_t bytes = 0;
   int64_t modules = 0, computations = 0;    ///< in it
-  int64_t read = 0, kept = 0, dropped = 0;  ///< records (HLO: instructions, else operators); read = kept + dropped
+  int64_t read = 0, kept = 0, dropped = 0;  ///< records; read = kept + dropped
+  std::string records = "instructions";     ///< what they are: operators of frameworks, symbols of indexes
 };
 
 /// What an importer returns.

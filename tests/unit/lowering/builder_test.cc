@@ -108,7 +108,7 @@ TEST(Builder, NamesOfAnyBytesBecomeNamesThatParse) {
 TEST(Builder, AnInputKeepsItsRecipe) {
   Program program("labels");
   program.result(program.parameter("labels", ir::array_shape(ir::Type::s32, {4}), R"({"integers": [0, 999]})"));
-  EXPECT_NE(checked(program).find(R"(frontend_attributes={input="{\"integers\": [0, 999]}"})"), std::string::npos);
+  EXPECT_NE(checked(program).find(R"(frontend_attributes={profile_input="{\"integers\": [0, 999]}"})"), std::string::npos);
 }
 
 TEST(Builder, WhatHasNoLoweringIsACallByName) {

@@ -192,6 +192,28 @@ ir::Module branches(const char* attributes) {
   return *std::move(module);
 }
 
+TEST(Inputs, WhatTheImporterSaysHoldsUnlessAPersonSaysOtherwise) {
+  const auto module = importers::hlo::parse(R"(HloModule m
+
+ENTRY main {
+  p = s32[4]{0} parameter(0), frontend_attributes={profile_input="{\"integers\": [0, 999]}"}
+  q = s32[4]{0} parameter(1), frontend_attributes={profile_input="no recipe"}
+  r = s32[4]{0} parameter(2), frontend_attributes={other="x\"",profile_input="{\"constant\": 7}"}
+  ROOT t = (s32[4]{0}, s32[4]{0}, s32[4]{0}) tuple(p, q, r)
+})",
+                                            "m.hlo");
+  ASSERT_TRUE(module.ok());
+  InputOptions options;
+  const ir::Shape shape = ir::array_shape(ir::Type::s32, {4});
+  const auto chosen = [&](int64_t number) { return Chooser(*module, options).parameter(number, {{}, &shape}); };
+  EXPECT_EQ(chosen(0).why, "importer");
+  EXPECT_EQ(chosen(0).recipe.b, 999);
+  EXPECT_EQ(chosen(1).why, "default");
+  EXPECT_EQ(chosen(2).recipe.a, 7);
+  options.recipes.params["0"].kind = Recipe::Kind::constant;
+  EXPECT_EQ(chosen(0).why, "recipe");
+}
+
 TEST(Inputs, BranchesAreFoundHoweverTheirAttributesAreOrdered) {
   for (const char* attributes : {"true_computation=a, false_computation=b", "false_computation=b, true_computation=a"}) {
     const ir::Module module = branches(attributes);
