@@ -49,6 +49,9 @@ void ReplayOptions::define(CLI::App& app) {
       ->check(number(0, 100))
       ->capture_default_str();
   define_program_options(app, program);
+  app.add_option("--link-gbps", link_gbps, "Gbit/s of the link that the times of collectives are modelled for")
+      ->check(number(0, 1e6))
+      ->capture_default_str();
   app.add_flag("-q,--quiet", quiet, "no progress");
   app.add_flag("-v,--verbose", verbose, "every note of the import");
   output.define(app);
@@ -118,6 +121,7 @@ std::vector<model::Setting> ReplayOptions::settings() const {
           {"warmup", std::to_string(warm_up)},
           {"budget_s", fmt::format("{:g}", budget_s)},
           {"chain", std::to_string(chain)},
+          {"link_gbps", fmt::format("{:g}", link_gbps)},
           {"verify", text(verify)},
           {"isolated", text(isolated)},
           {"computation", computation},

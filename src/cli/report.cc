@@ -39,9 +39,11 @@ base::Error no_report(const std::string& name) {
 
 /// "Run 3 of 5: jit_step on cpu" where a database holds several runs and none was named; else nothing.
 base::Result<std::string> which_run(const model::Reader& reader) {
-  ASSIGN_OR_RETURN(const model::Rows found,
-                   reader.query("SELECT r.id, (SELECT count(*) FROM run), m.name, d.name FROM run r LEFT JOIN module m ON m.id = r.module "
-                                "LEFT JOIN device d ON d.id = r.device ORDER BY r.id DESC LIMIT 1"));
+  ASSIGN_OR_RETURN(
+      const model::Rows found,
+      reader.query(
+          "SELECT r.id, (SELECT count(*) FROM run), coalesce(m.name, s.path), d.name FROM run r LEFT JOIN module m ON m.id = r.module "
+          "LEFT JOIN source s ON s.id = r.source LEFT JOIN device d ON d.id = r.device ORDER BY r.id DESC LIMIT 1"));
   if (found.rows.empty() || found.rows[0][1].integer < 2) return std::string();
   const auto& cells = found.rows[0];
   return fmt::format("Run {} of {}: {} on {} (--run N shows another; profile list)\n", cells[0].integer, cells[1].integer,
@@ -75,6 +77,7 @@ Action define_report(CLI::App& app) {
       RETURN_IF_ERROR(print_out(which));
     }
     RETURN_IF_ERROR(print_rows(rows, options->output));
+    if (rows.rows.empty()) print_err(fmt::format("{}: {}\n", found->name, found->empty));
     return base::Exit::ok;
   };
 }

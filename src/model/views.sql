@@ -186,6 +186,12 @@ JOIN run_time a ON a.run = t.run
 LEFT JOIN op o ON o.id = t.op
 ORDER BY t.run, t.pass_ns IS NULL, t.pass_ns DESC, t.step;
 
+-- The operators of the program that a run ran, those without a step included.
+CREATE VIEW IF NOT EXISTS run_op AS
+SELECT r.id AS run, o.id AS op FROM run r JOIN op o ON o.module = r.module  -- run, operator
+UNION ALL
+SELECT r.id, o.id FROM run r JOIN op o ON o.source = r.source WHERE o.module IS NULL;
+
 -- Time of framework operators. A fusion's time is divided among its operators by op_share; steps without one stand under op NULL.
 CREATE VIEW IF NOT EXISTS op_time AS
 SELECT
@@ -198,6 +204,8 @@ SELECT
   o.scope AS scope,                  -- its scope
   count(*) AS steps,                 -- steps that do some of its work
   sum(t.pass_ns * coalesce(x.share, 1)) AS pass_ns,        -- time in a pass
+  100.0 * sum(t.pass_ns * coalesce(x.share, 1)) / nullif(sum(sum(t.pass_ns * coalesce(x.share, 1))) OVER (PARTITION BY t.run), 0)
+    AS share_percent,                -- share of the pass
   sum(t.flops * t.calls * coalesce(x.share, 1)) AS flops,  -- nominal work in a pass, divided like the time
   sum(t.bytes * t.calls * coalesce(x.share, 1)) AS bytes   -- traffic in a pass, divided like the time
 FROM step_time t

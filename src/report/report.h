@@ -12,9 +12,10 @@
 
 namespace report {
 
-/// A report: its name, a sentence, and the SQL (parameter ?1 = run id). From sql/NAME.sql: the first comment line is the sentence.
+/// A report: its name, a sentence, why it may have no rows, and the SQL (parameter ?1 = run id). From sql/NAME.sql: the first comment line
+/// is the sentence, the line "-- Empty: …" the reason.
 struct Report {
-  std::string_view name, about, sql;
+  std::string_view name, about, empty, sql;
 };
 std::span<const Report> reports();
 const Report* find(std::string_view name);

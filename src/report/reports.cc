@@ -14,10 +14,18 @@ constexpr std::string_view first_comment(std::string_view sql) {
   return line.starts_with("-- ") ? line.substr(3) : std::string_view();
 }
 
+constexpr std::string_view empty_comment(std::string_view sql) {
+  constexpr std::string_view kMark = "\n-- Empty: ";
+  const size_t begin = sql.find(kMark);
+  return begin == std::string_view::npos ? std::string_view()
+                                         : sql.substr(begin + kMark.size(), sql.find('\n', begin + 1) - begin - kMark.size());
+}
+
 constexpr auto kReports = [] {
   std::array<Report, std::size(embedded::kFiles)> table{};
   for (size_t i = 0; i < table.size(); ++i) {
-    table[i] = {embedded::kFiles[i].name, first_comment(embedded::kFiles[i].text), embedded::kFiles[i].text};
+    const std::string_view sql = embedded::kFiles[i].text;
+    table[i] = {embedded::kFiles[i].name, first_comment(sql), empty_comment(sql), sql};
   }
   return table;
 }();

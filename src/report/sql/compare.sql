@@ -1,16 +1,17 @@
 -- Each step against the run before it of the same program on the same device: slower or faster where the 95 % intervals of the medians lie apart (with ? below 6 passes).
+-- Empty: there is no earlier run of this program on this device.
 -- The interval of fewer than 6 samples is all of them.
 WITH
 earlier AS (
   SELECT max(e.id) AS run
   FROM run r
-  JOIN module m ON m.id = r.module
-  JOIN module n ON n.name = m.name
-  JOIN run e ON e.module = n.id AND e.id < r.id
+  JOIN run e ON e.id < r.id AND e.kind = r.kind
+  LEFT JOIN module m ON m.id = r.module
+  LEFT JOIN module n ON n.id = e.module
   JOIN device d ON d.id = r.device
   JOIN device b ON b.id = e.device AND b.name = d.name AND b.threads = d.threads
   JOIN run_time t ON t.run = e.id AND t.timed_steps > 0
-  WHERE r.id = ?1
+  WHERE r.id = ?1 AND n.name IS m.name
 ),
 pair AS (
   SELECT s.step, s.name, s.class, e.run AS earlier_run, e.step AS earlier_step, e.median_ns AS earlier_ns, s.median_ns,

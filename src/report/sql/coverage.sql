@@ -1,4 +1,5 @@
 -- How much of the program was executed by what: steps, work, traffic and time by class.
+-- Empty: the run has no steps.
 SELECT
   class AS class,
   steps AS steps,

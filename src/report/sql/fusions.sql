@@ -1,4 +1,5 @@
 -- What each fusion costs, and what it saves against running its parts alone (traffic; time at the rate of the triad).
+-- Empty: the program holds no fusions.
 SELECT
   name AS fusion,
   kind AS kind,

@@ -1,4 +1,5 @@
 -- Steps that did not run as themselves on the device (skip, stand-in, reference, host), and why.
+-- Empty: every step ran as itself on the device.
 SELECT
   s.name AS step,
   CASE WHEN s.kind = '' THEN s.opcode ELSE s.opcode || ':' || s.kind END AS kind,

@@ -1,4 +1,5 @@
 -- The code that ran: what it is, what it cost to compile, and the steps that launch it (a step with several launches counts for each).
+-- Empty: no kernel was compiled: the times are recorded, or the device runs none.
 SELECT
   k.name AS kernel,
   k.language AS language,

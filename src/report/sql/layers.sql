@@ -1,4 +1,5 @@
 -- Time of the model's parts by the scopes of operator names, each with everything inside it; both directions meet in one line.
+-- Empty: the run has no steps.
 SELECT
   CASE layer WHEN '' THEN '(no scope)' ELSE layer END AS layer,
   depth AS depth,

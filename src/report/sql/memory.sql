@@ -1,4 +1,5 @@
 -- Where memory is fullest, and the buffers that are alive there, largest first.
+-- Empty: no buffers were planned: the times are recorded.
 WITH peak AS MATERIALIZED (
   SELECT step AS step, name AS name, live_bytes AS live_bytes FROM memory WHERE run = ?1 ORDER BY live_bytes DESC, step LIMIT 1
 ),

@@ -1,4 +1,5 @@
 -- What the import and the replay could go on without.
+-- Empty: nothing was left out.
 SELECT
   coalesce(s.path, 'run ' || n.run) AS about,
   n.line AS line,

@@ -1,4 +1,5 @@
 -- Time of framework operators; a fusion's time is divided among the operators in it.
+-- Empty: the run has no steps.
 SELECT
   short_name AS op,
   type AS type,

@@ -1,4 +1,5 @@
 -- How near each step is to the machine's limits, with the ceilings measured in the run; over 100 % its data fits into a cache.
+-- Empty: the run has no steps.
 SELECT
   name AS step,
   class AS class,

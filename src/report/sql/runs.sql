@@ -1,4 +1,5 @@
--- The replays in this file.
+-- The replays in this file, and the runs that logs tell of.
+-- Empty: nothing was replayed yet, and no log with times imported.
 SELECT
   r.id AS run,
   m.name AS module,
@@ -14,10 +15,11 @@ SELECT
   r.compile_ns AS compile_ns,
   r.peak_bytes AS held_bytes,
   d.model AS machine,
-  s.path AS source
+  s.path AS source,
+  r.kind AS kind
 FROM run r
 LEFT JOIN module m ON m.id = r.module
-LEFT JOIN source s ON s.id = m.source
+LEFT JOIN source s ON s.id = coalesce(m.source, r.source)
 LEFT JOIN device d ON d.id = r.device
 LEFT JOIN run_time t ON t.run = r.id
 ORDER BY r.id;

@@ -1,4 +1,5 @@
 -- Where the time of a pass goes: steps, longest first.
+-- Empty: the run has no steps.
 SELECT
   name AS step,
   op AS op,
