@@ -75,6 +75,8 @@ base::Result<Gemm> plan_gemm(const ir::Shape& a, const ir::Shape& b, const ir::S
   if (dims.lhs_contracting.size() != dims.rhs_contracting.size() || dims.lhs_batch.size() != dims.rhs_batch.size()) {
     return base::Error{"contracting or batch dimensions of the operands differ in number"};
   }
+  const auto is_whole = [](const ir::Shape& shape) { return !ir::is_float(shape.type) && !ir::is_complex(shape.type); };
+  if (is_whole(d) && !(is_whole(a) && is_whole(b))) return base::Error{"floats whose sums become integers only at the end are a kernel"};
   sort_pairs(a, dims.lhs_contracting, dims.rhs_contracting);
   const Dims rows = rest(a, dims.lhs_batch, dims.lhs_contracting), columns = rest(b, dims.rhs_batch, dims.rhs_contracting);
   const size_t batch = dims.lhs_batch.size();

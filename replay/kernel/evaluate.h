@@ -131,6 +131,7 @@ class Evaluator {
   base::Result<Reduction> reducer(Ref ref);
   base::Result<std::vector<NodeId>> combined_by(ir::CompId comp, std::span<const ir::Type> types, int64_t guards);
   base::Result<Reduction> guarded(ir::CompId comp, std::span<const ir::Type> types, Reduction reduction);
+  ir::Type sum_type(Ref ref) const;
   std::vector<ir::Type> reduced_types(Ref ref) const;
   base::Result<NodeId> result_of_nothing(Ref ref, size_t leaf);
   base::Result<std::vector<NodeId>> with_start(Ref ref, const Reduction& reduction);

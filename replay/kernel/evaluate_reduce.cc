@@ -158,9 +158,9 @@ base::Result<std::vector<Typed>> Evaluator::product_terms(Ref ref, const Place& 
   return std::vector<Typed>{product};
 }
 
-/// Of elements of the first two operands, in the type of the result.
+/// Of elements of the first two operands, in the type of the sums.
 base::Result<Typed> Evaluator::product_of(Ref ref, const Place& left, const Place& right) {
-  const ir::Type type = shape(ref).type;
+  const ir::Type type = sum_type(ref);
   ASSIGN_OR_RETURN(const NodeId x, value(operand(ref, 0), {}, left));
   ASSIGN_OR_RETURN(const NodeId y, value(operand(ref, 1), {}, right));
   const NodeId x_wide = convert(graph(), {x, shape(operand(ref, 0)).type}, type);

@@ -95,9 +95,21 @@ std::vector<NodeId> Evaluator::paired(std::span<const NodeId> flat, std::span<co
   return nodes;
 }
 
+/// What the sums of a product are made in: its type, but f32 (f64) for floats that become integers or pred only at the end.
+ir::Type Evaluator::sum_type(Ref ref) const {
+  const ir::Type type = shape(ref).type;
+  if (!ir::is_integer(type) && type != ir::Type::pred) return type;
+  ir::Type sum = type;
+  for (size_t k = 0; k < 2; ++k) {
+    const ir::Type of = shape(operand(ref, k)).type;
+    if (ir::is_float(of) && sum != ir::Type::f64) sum = of == ir::Type::f64 ? of : ir::Type::f32;
+  }
+  return sum;
+}
+
 std::vector<ir::Type> Evaluator::reduced_types(Ref ref) const {
   const ir::Instr& i = instr(ref);
-  if (is_product(i.op)) return {shape(ref).type};
+  if (is_product(i.op)) return {sum_type(ref)};
   std::vector<ir::Type> types;
   for (size_t k = 0; k < i.operands.size() / 2; ++k) types.push_back(shape(operand(ref, k)).type);
   return types;
@@ -193,7 +205,7 @@ base::Result<std::vector<NodeId>> Evaluator::with_start(Ref ref, const Reduction
   const std::vector<ir::Type> types = reduced_types(ref);
   const size_t n = types.size();
   const std::vector<NodeId> results = paired(reduction.results, types), begun = paired(reduction.start, types);
-  if (is_product(instr(ref).op)) return results;
+  if (is_product(instr(ref).op)) return std::vector<NodeId>{convert(graph(), {results[0], types[0]}, shape(ref).type)};
   std::vector<Typed> arguments;
   bool started = true;
   for (size_t k = 0; k < n; ++k) {
