@@ -17,12 +17,15 @@ struct Options {
   int64_t batch = 0;  ///< examples in a step
   int64_t image = 0;  ///< height and width of images
   int64_t scale = 1;  ///< the large sizes of a model are divided by this, to try it on a small machine
+  std::string as;      ///< name of the importer
+  std::string source;  ///< path of the source file that a symbol index is about
 };
 
 struct Input {
   std::string path;        ///< as given; for messages
   std::string_view bytes;  ///< decompressed
   Options options = {};
+  std::string_view source_text = {};  ///< of options.source
 };
 
 struct Match {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "importers/hlo/hlo.h"
+#include "importers/symbols/angle.h"
 #include "src/base/text.h"
 
 namespace importers {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr Importer kImporters[] = {
     {"hlo", "XLA HLO text: a dump before or after optimisation", hlo::match, hlo::read},
+    {"symbols", "symbol dump of PySonar2 in angle brackets", symbols::match_angle, symbols::read_angle},
 };
 
 }  // namespace

@@ -59,7 +59,8 @@ Record read_record(std::string_view line) {
   std::string_view numbers = inner.substr(name + kBetween.size(), place - name - kBetween.size());
   const bool read = take_number(numbers, record.line) && take(numbers, ':') && take_number(numbers, record.begin) && take(numbers, '-') &&
                     take_number(numbers, record.end) && numbers.empty();
-  if (!read || record.end < record.begin || record.line < 1) return wrong("expected line:begin-end, from line 1", name + kBetween.size() + 2);
+  if (!read || record.end < record.begin)  // line 0: not known
+    return wrong("expected line:begin-end", name + kBetween.size() + 2);
   record.type = inner.substr(place + kBetween.size(), kind - place - kBetween.size());
   record.kind = inner.substr(kind + kBetween.size(), role - kind - kBetween.size());
   record.role = inner.substr(role + kBetween.size());
@@ -190,7 +191,8 @@ base::Result<model::Imported> read_angle(const Input& input, const TakeModule&) 
     checked = type;
     return !out.full();
   });
-  if (odd_types > 0) out.note("unknown-type", fmt::format("{} records have a type that is in neither grammar; it is kept as it stands", odd_types));
+  if (odd_types > 0)
+    out.note("unknown-type", fmt::format("{} records have a type that is in neither grammar; it is kept as it stands", odd_types));
   return finish(out, input);
 }
 

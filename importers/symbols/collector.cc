@@ -68,8 +68,8 @@ std::string lower(std::string_view text) {
 struct EndingRow {
   std::string_view ending, language;
 };
-constexpr EndingRow kEndings[] = {{".py", "python"}, {".pyi", "python"}, {".c", "c"},       {".h", "c++"},  {".cc", "c++"},
-                                  {".cpp", "c++"},   {".cu", "c++"},     {".java", "java"}, {".go", "go"},  {".rs", "rust"},
+constexpr EndingRow kEndings[] = {{".py", "python"}, {".pyi", "python"},  {".c", "c"},           {".h", "c++"},        {".cc", "c++"},
+                                  {".cpp", "c++"},   {".cu", "c++"},      {".java", "java"},     {".go", "go"},        {".rs", "rust"},
                                   {".f", "fortran"}, {".f90", "fortran"}, {".js", "javascript"}, {".ts", "typescript"}};
 
 }  // namespace
@@ -110,15 +110,17 @@ void Collector::note(std::string code, std::string text) { notes_.push_back({0, 
 
 base::Result<model::Imported> Collector::finish() {
   if (read_ == dropped_ && dropped_ > 0) return base::error_at(input_.path, input_.bytes, first_dropped_, first_reason_);
-  if (dropped_ > kMostNotes) note("dropped-records", fmt::format("{} more records are dropped like the {} before", dropped_ - kMostNotes, kMostNotes));
+  if (dropped_ > kMostNotes)
+    note("dropped-records", fmt::format("{} more records are dropped like the {} before", dropped_ - kMostNotes, kMostNotes));
   model::Imported imported;
-  imported.source = {.path = input_.path,
-                     .format = std::string(format_),
-                     .sha256 = base::sha256_hex(input_.bytes),
-                     .bytes = static_cast<int64_t>(input_.bytes.size()),
-                     .read = read_,
-                     .kept = read_ - dropped_,
-                     .dropped = dropped_};
+  model::Source& source = imported.source;
+  source.path = input_.path;
+  source.format = format_;
+  source.sha256 = base::sha256_hex(input_.bytes);
+  source.bytes = static_cast<int64_t>(input_.bytes.size());
+  source.read = read_;
+  source.dropped = dropped_;
+  source.kept = read_ - dropped_;
   imported.notes = std::move(notes_);
   imported.symbols = std::move(index_);
   return imported;

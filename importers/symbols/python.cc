@@ -99,7 +99,8 @@ class Scanner {
   /// Ends the blocks that a statement at `indent` does not belong to.
   void close(int32_t indent) {
     for (; !open_.empty() && open_.back().indent >= indent; open_.pop_back()) {
-      found_.blocks[static_cast<size_t>(open_.back().block)].end_line = std::max(last_line_, found_.blocks[static_cast<size_t>(open_.back().block)].line);
+      found_.blocks[static_cast<size_t>(open_.back().block)].end_line =
+          std::max(last_line_, found_.blocks[static_cast<size_t>(open_.back().block)].line);
     }
   }
 

@@ -6,6 +6,8 @@
 namespace importers::symbols {
 namespace {
 
+constexpr int64_t kLongestLine = 1 << 16;  ///< with other characters than ASCII: each column walks the line
+
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 /// Code units that the character which begins with `lead` takes.
@@ -86,7 +88,7 @@ size_t SourceText::at_column(int32_t line, int64_t column, Counting::Unit unit) 
   const std::string_view text = this->line(line);
   if (is_ascii_ || unit == Counting::Unit::bytes)
     return column <= static_cast<int64_t>(text.size()) ? line_begin(line) + static_cast<size_t>(column) : std::string_view::npos;
-  if (column > static_cast<int64_t>(text.size())) return std::string_view::npos;
+  if (column > static_cast<int64_t>(text.size()) || static_cast<int64_t>(text.size()) > kLongestLine) return std::string_view::npos;
   size_t at = 0;
   for (int64_t passed = 0; at < text.size() && passed < column; ++at) {
     if (!is_continuation(text[at])) passed += units(text[at], unit);

@@ -40,7 +40,7 @@ class SourceText {
   int64_t unit_begin(int32_t line, Counting counting) const;
 
   std::string text_;
-  std::vector<size_t> begins_;  ///< of the lines, and the end
+  std::vector<size_t> begins_;               ///< of the lines, and the end
   std::vector<int64_t> characters_, utf16_;  ///< the same in these units; empty if all is ASCII
   bool is_ascii_ = true;
 };

@@ -24,11 +24,10 @@ Error too_large(std::string_view path, size_t packed, size_t limit) {
                                  human_bytes(static_cast<double>(limit)), packed));
 }
 
-/// Room for the next piece, or nothing if the limit is reached (one byte above it is asked for: a text of just that size is right).
+/// Room for the next piece: never more than one byte above the limit.
 size_t grow(std::string& out, size_t limit) {
-  const size_t used = out.size();
-  const size_t room = std::min(kPiece, limit + 1 - std::min(limit + 1, used));
-  out.resize(used + room);
+  const size_t room = std::min(kPiece, limit + 1 - out.size());
+  out.resize(out.size() + room);
   return room;
 }
 
@@ -57,11 +56,11 @@ Result<std::string> gunzip(std::string_view bytes, std::string_view path, size_t
       inflateReset(&state);
     }
     const size_t used = out.size(), room = grow(out, limit);
-    if (room == 0) return too_large(path, bytes.size(), limit);
     state.next_out = reinterpret_cast<Bytef*>(out.data() + used);
     state.avail_out = static_cast<uInt>(room);
     said = inflate(&state, Z_NO_FLUSH);
     out.resize(used + room - state.avail_out);
+    if (out.size() > limit) return too_large(path, bytes.size(), limit);
     const bool cut = said == Z_BUF_ERROR || (said == Z_OK && state.avail_in == 0 && state.avail_out > 0 && fed == bytes.size());
     if (cut) return wrong(path, fmt::format("gzip data is cut after {} bytes; copy the file again", bytes.size()));
     if (said != Z_OK && said != Z_STREAM_END)
@@ -81,10 +80,10 @@ Result<std::string> unzstd(std::string_view bytes, std::string_view path, size_t
   size_t left = 1;  // 0: a frame is complete
   while (in.pos < in.size || left != 0) {
     const size_t used = out.size(), room = grow(out, limit), before = in.pos;
-    if (room == 0) return too_large(path, bytes.size(), limit);
     ZSTD_outBuffer piece{out.data() + used, room, 0};
     left = ZSTD_decompressStream(context.get(), &piece, &in);
     out.resize(used + piece.pos);
+    if (out.size() > limit) return too_large(path, bytes.size(), limit);
     if (ZSTD_isError(left) != 0)
       return wrong(path, fmt::format("zstd data is damaged near byte {} of {} ({}); copy the file again", in.pos, bytes.size(),
                                      ZSTD_getErrorName(left)));

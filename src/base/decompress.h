@@ -8,8 +8,8 @@
 
 namespace base {
 
-/// How much a compressed text may grow: at least `floor_bytes`, beyond that `ratio` times its compressed size, never more than `most_bytes`.
-/// Texts of programs shrink 5 to 60 times (a model of equal layers: 200); what shrinks more was made to fill a memory.
+/// How much a compressed text may grow: at least `floor_bytes`, beyond that `ratio` times its compressed size, never more than
+/// `most_bytes`. Texts of programs shrink 5 to 60 times (a model of equal layers: 200); what shrinks more was made to fill a memory.
 struct UnpackLimit {
   size_t ratio = 300, floor_bytes = size_t{64} << 20, most_bytes = size_t{4} << 30;
   size_t of(size_t packed_bytes) const;

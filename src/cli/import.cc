@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "importers/importer.h"
-#include "src/base/file.h"
+#include "src/base/decompress.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/import_file.h"
@@ -43,7 +43,7 @@ class Importing {
     ASSIGN_OR_RETURN(const std::vector<std::string> files, files_of(path));
     Count count;
     for (const std::string& name : files) {
-      const auto bytes = base::read_file(name);
+      const auto bytes = base::read_unpacked_file(name);
       if (bytes.ok() && (bytes->empty() || importers::match({name, *bytes}) < importers::Match::likely)) {
         ++count.others;
         continue;

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "importers/importer.h"
+#include "src/base/decompress.h"
 #include "src/base/file.h"
 #include "src/base/text.h"
 #include "src/cli/values.h"
@@ -57,7 +58,7 @@ base::Result<std::string> program_bytes(const std::string& path) {
     const std::string shown = base::escaped(path);
     return base::Error{fmt::format("{}: is a database, not a program; `profile --replay {}` runs what it holds", shown, shown)};
   }
-  return base::read_file(path);
+  return base::read_unpacked_file(path);
 }
 
 base::Result<model::Imported> read_program(const std::string& path, const importers::Options& options) {

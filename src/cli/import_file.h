@@ -17,7 +17,7 @@ namespace cli {
 /// --batch, --image, --scale.
 void define_program_options(CLI::App& app, importers::Options& options);
 
-/// Bytes of a file that may be a program: of anything but a database.
+/// Bytes of a file that may be a program: of anything but a database; unpacked if they are compressed.
 base::Result<std::string> program_bytes(const std::string& path);
 base::Result<model::Imported> read_program(const std::string& path, const importers::Options& options = {});
 /// The files below a folder, by name; a path to a file is itself. Links to folders are not followed.

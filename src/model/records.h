@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "src/ir/module.h"
 #include "src/model/operator_records.h"
+#include "src/model/symbol_index.h"
 
 namespace model {
 
@@ -36,6 +38,7 @@ struct Imported {
   std::vector<std::vector<Operator>> module_operators;  ///< of each module; none where its metadata tells all, as in HLO
   std::vector<Operator> operators;                      ///< of programs that are no modules: lists and logs that cannot be replayed
   std::vector<Recording> recordings;                    ///< of `operators`
+  std::optional<SymbolIndex> symbols;                   ///< of a source index: it holds no program
   std::vector<Note> notes;
 };
 

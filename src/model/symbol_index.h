@@ -41,22 +41,31 @@ struct Symbol {
   SymbolRole role = SymbolRole::reference;
   SymbolSort sort = SymbolSort::other;
   TargetRule rule = TargetRule::none;
-  float confidence = 0;                    ///< of `target`, 0 to 1
-  int32_t line = 0;                        ///< from 1
-  int32_t column = 0, end_column = 0;      ///< of the name, in bytes from 1; the end is the first that is not the name's
-  int32_t end_line = 0;                    ///< of a definition: its last line
+  float confidence = 0;                        ///< of `target`, 0 to 1
+  int32_t line = 0;                            ///< from 1
+  int32_t column = 0, end_column = 0;          ///< of the name, in bytes from 1; the end is the first that is not the name's
+  int32_t end_line = 0;                        ///< of a definition: its last line
   int64_t begin_offset = -1, end_offset = -1;  ///< of the name in its file, half open, from 0, in SymbolIndex::unit
-  int32_t target = -1;                     ///< of a use: record of its definition
-  int32_t within = -1;                     ///< record of the function or type around it
+  int64_t last_offset = -1;                    ///< of a definition: end of its body
+  int32_t target = -1;                         ///< of a use: record of its definition
+  int32_t within = -1;                         ///< record of the function or type around it
+};
+
+/// A short string that the source text gives to a call as name or scope: tf.name_scope("tower"), name="batch_index".
+struct SymbolLiteral {
+  int32_t within = -1;  ///< record of the function around it
+  ir::StringId value{};
+  int32_t line = 0;
 };
 
 /// An index as it was read.
 struct SymbolIndex {
   ir::Strings strings;
   std::vector<Symbol> symbols;  ///< in the order of the file
-  std::string tool;             ///< "Universal Ctags 5.9.0"; empty: not told
-  std::string text_path;        ///< the source file that the records were held against; empty: none was given
-  std::string newline, unit;    ///< how offsets count, found by that: "lf" or "crlf"; "bytes", "characters", "utf-16" or "any" (all ASCII)
+  std::vector<SymbolLiteral> literals;
+  std::string tool;           ///< "Universal Ctags 5.9.0"; empty: not told
+  std::string text_path;      ///< the source file that the records were held against; empty: none was given
+  std::string newline, unit;  ///< how offsets count, found by that: "lf" or "crlf"; "bytes", "characters", "utf-16" or "any" (all ASCII)
   int64_t tested = 0, fitted = 0;  ///< records with an offset or a column in that file, and those whose name stands there
 
   std::string_view view(ir::StringId id) const { return strings.view(id); }

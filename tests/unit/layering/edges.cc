@@ -30,7 +30,8 @@ const std::vector<Row>& rows() {
        {"src/base/", "src/ir/", "src/model/records.h", "importers/importer.h", "importers/lowering/", "importers/paddle/"}},
       {"importers/tensorflow/",
        {"src/base/", "src/ir/", "src/model/records.h", "importers/importer.h", "importers/lowering/", "importers/tensorflow/"}},
-      {"importers/symbols/", {"src/base/", "src/ir/", "src/model/records.h", "importers/importer.h", "importers/symbols/"}},
+      {"importers/symbols/",
+       {"src/base/", "src/ir/", "src/model/records.h", "src/model/symbol_index.h", "importers/importer.h", "importers/symbols/"}},
       {"importers/lowering/", {"src/base/", "src/ir/", "src/model/records.h", "importers/lowering/"}},
       {"replay/", {"src/base/", "src/ir/", "src/stats/", "src/model/records.h", "replay/"}},
       {"replay/kernel/", {"src/base/", "src/ir/", "replay/rounding.h", "replay/kernel/"}},
@@ -73,6 +74,7 @@ const std::vector<Fence>& fences() {
   static const std::vector<Fence> table = {
       {R"(sqlite3.*)", {"src/model/database.cc"}},
       {R"(zstd.*)", {"src/model/", "src/base/"}},
+      {R"(zlib.*)", {"src/base/decompress.cc"}},
       {R"(openssl/.*|xxhash.*)", {"src/base/hash.cc"}},
       {R"(llvm/.*|llvm-c/.*)", {"replay/device/cpu/"}},
       {R"(oneapi/.*|dnnl.*)", {"replay/device/cpu/"}},
