@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "importers/hlo/hlo.h"
+#include "importers/paddle/paddle.h"
 #include "importers/symbols/angle.h"
 #include "src/base/text.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr Importer kImporters[] = {
     {"hlo", "XLA HLO text: a dump before or after optimisation", hlo::match, hlo::read},
+    {"paddle", "PaddlePaddle program: printed old IR, protobuf text, PIR, GraphNet layer", paddle::match, paddle::read},
     {"symbols", "symbol dump of PySonar2 in angle brackets", symbols::match_angle, symbols::read_angle},
 };
 

@@ -1,0 +1,175 @@
+// Phases come from op_role where the text has it (paddle/fluid/framework/op_proto_maker.h), in PIR from where the gradients stand.
+// Recomputed operators are the forward ones that stand again in the backward pass: their results carry `.subprog_N`.
+#include "importers/paddle/describe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "importers/paddle/attribute.h"
+#include "importers/paddle/lower.h"
+#include "importers/paddle/signature.h"
+#include "src/base/text.h"
+#include "src/ir/shape.h"
+
+namespace importers::paddle {
+namespace {
+
+enum Role : int64_t { kBackward = 1, kOptimize = 2, kDistributed = 8, kSchedule = 16 };
+
+constexpr std::string_view kOptimizers[] = {"adam",        "adamw",           "momentum", "sgd",    "lamb",
+                                            "merged_adam", "merged_momentum", "adagrad",  "rmsprop"};
+constexpr std::string_view kValues[] = {"full",
+                                        "full_int_array",
+                                        "fill_constant",
+                                        "assign_value",
+                                        "data",
+                                        "feed",
+                                        "fetch",
+                                        "builtin.parameter",
+                                        "builtin.get_parameter",
+                                        "builtin.constant",
+                                        "builtin.combine",
+                                        "builtin.split",
+                                        "builtin.slice",
+                                        "builtin.set_parameter",
+                                        "builtin.shadow_output",
+                                        "shape",
+                                        "shape64"};
+constexpr std::string_view kLaunchNothing[] = {"data",
+                                               "feed",
+                                               "fetch",
+                                               "builtin.parameter",
+                                               "builtin.get_parameter",
+                                               "builtin.constant",
+                                               "builtin.combine",
+                                               "builtin.split",
+                                               "builtin.slice",
+                                               "builtin.set_parameter",
+                                               "builtin.shadow_output",
+                                               "cf.yield",
+                                               "recv_v2",
+                                               "send_v2",
+                                               "nop",
+                                               "shadow_feed"};
+constexpr std::string_view kMixedPrecision[] = {"check_finite_and_unscale", "update_loss_scaling"};
+
+bool is_in(std::string_view word, std::span<const std::string_view> words) { return std::ranges::find(words, word) != words.end(); }
+
+bool is_communication(std::string_view type) {
+  return type.starts_with("c_allreduce") || type.starts_with("c_reduce") || type.starts_with("c_broadcast") ||
+         type.starts_with("c_allgather") || type.starts_with("c_concat") || type.starts_with("mp_allreduce") || type == "all_reduce" ||
+         type == "all_gather" || type == "reduce_scatter" || type == "c_reducescatter" || type == "alltoall" || type == "send_v2" ||
+         type == "recv_v2" || type == "partial_send" || type == "partial_recv" || type == "broadcast" || type == "p_send" ||
+         type == "p_recv";
+}
+
+bool on_host(const Operator& op) {
+  const std::string_view device = op.attribute("op_device"), place = plain_value(op.attribute("place"));
+  return device == "cpu" || flag_of(op.attribute("force_cpu")).value_or(false) || place == "Place(cpu)" ||
+         op.attribute("kernel_key").find("backend:CPU|") != std::string_view::npos;
+}
+
+/// Values as JSON: numbers and truth values as they are, the rest as text.
+nlohmann::json json_of(std::string_view value) {
+  if (const std::string_view plain = plain_value(value); plain == "True" || plain == "true" || plain == "False" || plain == "false")
+    return plain[0] == 'T' || plain[0] == 't';
+  if (const auto integer = integer_of(value)) return *integer;
+  if (const auto number = number_of(value)) return *number;
+  return base::escaped(text_of(value));
+}
+
+/// Said of every operator, or said elsewhere.
+constexpr std::string_view kLeftOut[] = {"op_role",         "op_namescope",  "op_device",   "op_role_var",
+                                         "with_quant_attr", "stop_gradient", "persistable", "is_persistable",
+                                         "op_callstack",    "struct_name",   "place",       "use_calc_stream"};
+
+}  // namespace
+
+Describer::Describer(const Program& program, std::string_view text)
+    : program_(program), text_(text), first_gradient_(SIZE_MAX), last_gradient_(0) {
+  const Block& block = program.blocks[0];
+  for (const Variable& variable : block.variables) variables_.emplace(variable.name, &variable);
+  for (size_t k = 0; k < block.operators.size(); ++k) {
+    if (!plain_type(block.operators[k]).ends_with("_grad")) continue;
+    first_gradient_ = std::min(first_gradient_, k);
+    last_gradient_ = k;
+  }
+}
+
+model::Phase Describer::phase_of(const Operator& op, size_t k) const {
+  const std::string_view type = plain_type(op);
+  if (is_communication(type)) return model::Phase::communication;
+  if (is_in(type, kOptimizers) || is_in(type, kMixedPrecision)) return model::Phase::optimizer;
+  if (const auto role = integer_of(op.attribute("op_role"))) {
+    if ((*role & kOptimize) != 0 || (*role & kSchedule) != 0) return model::Phase::optimizer;
+    if ((*role & kBackward) != 0) return model::Phase::backward;
+    return model::Phase::forward;
+  }
+  if (type.ends_with("_grad")) return model::Phase::backward;
+  if (is_in(type, kValues)) return model::Phase::auxiliary;
+  if (first_gradient_ == SIZE_MAX || k < first_gradient_) return model::Phase::forward;
+  return k < last_gradient_ ? model::Phase::backward : model::Phase::optimizer;
+}
+
+std::string Describer::scope_of(const Operator& op) const {
+  std::string_view scope = op.attribute("op_namescope");
+  if (scope.empty()) scope = text_of(op.attribute("struct_name"));
+  while (scope.starts_with('/')) scope.remove_prefix(1);
+  while (scope.ends_with('/')) scope.remove_suffix(1);
+  return base::escaped(scope);
+}
+
+std::string Describer::attributes_of(const Operator& op) const {
+  nlohmann::json json = nlohmann::json::object();
+  for (const Attribute& attribute : op.attributes) {
+    if (!is_in(attribute.name, kLeftOut)) json[base::escaped(attribute.name)] = json_of(attribute.value);
+  }
+  const std::string_view type = plain_type(op);
+  const auto results_end_with = [&](std::string_view mark) {
+    return std::ranges::any_of(op.outputs, [&](const Slot& slot) {
+      return std::ranges::any_of(slot.arguments, [&](std::string_view name) { return name.find(mark) != std::string_view::npos; });
+    });
+  };
+  if (const auto role = integer_of(op.attribute("op_role"))) json["role"] = *role;
+  if (!type.ends_with("_grad") && results_end_with(".subprog_") && !results_end_with("@GRAD")) json["recompute"] = true;
+  if (const auto ring = integer_of(op.attribute("ring_id"))) json["ring"] = *ring;
+  if (is_in(type, kMixedPrecision)) json["mixed_precision"] = true;
+  if ((type == "sum" || type == "add_n") && !op.inputs.empty()) json["accumulates"] = op.inputs[0].arguments.size();
+  if (!op.distribution.empty()) json["dist_attr"] = base::escaped(op.distribution);
+  if (op.id >= 0) json["id"] = op.id;
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+int64_t Describer::line_of(size_t offset) {
+  const size_t to = std::min(offset, text_.size());
+  if (to < at_) at_ = 0, line_ = 1;
+  line_ += std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_), text_.begin() + static_cast<std::ptrdiff_t>(to), '\n');
+  at_ = to;
+  return line_;
+}
+
+model::Operator Describer::describe(size_t k) {
+  const Operator& op = program_.blocks[0].operators[k];
+  model::Operator made;
+  const std::string_view type = shown_type(op);
+  made.type = base::escaped(type);
+  made.name = fmt::format("{}_{}", made.type, counts_[type]++);
+  made.scope = scope_of(op);
+  made.phase = phase_of(op, k);
+  made.launches = is_in(plain_type(op), kLaunchNothing) ? model::Launches::nothing
+                  : on_host(op)                         ? model::Launches::host
+                                                        : model::Launches::device;
+  made.device = base::escaped(op.attribute("op_device"));
+  made.attributes = attributes_of(op);
+  made.line = line_of(op.offset);
+  for (const Slot& slot : op.inputs) {
+    for (const std::string_view name : slot.arguments) {
+      if (!name.empty()) made.inputs.push_back(base::escaped(name));
+    }
+  }
+  return made;
+}
+
+}  // namespace importers::paddle

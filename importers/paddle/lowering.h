@@ -1,0 +1,80 @@
+// The lowering of one program: what each variable holds, and the module that is being made.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "importers/paddle/lower.h"
+#include "importers/paddle/recipe.h"
+#include "importers/paddle/signature.h"
+#include "importers/paddle/sizes.h"
+
+namespace importers::paddle {
+
+class Lowering {
+ public:
+  Lowering(const Program& program, const Input& input, std::string_view name, std::vector<PlacedNote>& notes);
+
+  /// Operator k of the program's own block, under its unique name; what it makes is bound to its outputs.
+  void operation(size_t k, std::string_view name);
+  /// Results of the program, and the module. Error: an operator broke a rule of shapes.
+  base::Result<ir::Module> finish();
+
+  /// What the operator's results turned out to be, as HLO writes shapes; "" if none.
+  std::string shape_of(const Operator& op);
+  int64_t unknown() const { return unknown_; }  ///< operators that became calls by their names
+
+ private:
+  friend class Call;
+  using Structural = void (Lowering::*)(const Operator&);
+  static Structural structural(std::string_view type);
+
+  void run(const Normal& normal, std::string_view name);
+  void call_by_name(const Operator& op, std::string_view why);
+  const Variable* declared(std::string_view name) const;
+  ir::Shape shape_by_declaration(const Variable& variable);
+  Tensor* find(std::string_view name);
+  Tensor& read(std::string_view name);
+  Tensor& make_parameter(std::string_view name, std::string_view shown);
+  void bind(std::string_view name, Tensor tensor);
+  void bind_aliases(const Normal& normal);
+  void bound(std::string_view name, const Tensor& tensor);
+  void compare(std::string_view name, std::string_view slot, const Tensor& tensor);
+  void add_results();
+  void note(std::string code, std::string text) { notes_.push_back({offset_, std::move(code), std::move(text)}); }
+  void flatten(const Tensor& tensor, Values& values) const;
+
+  // PIR's own operators
+  void parameter(const Operator& op);
+  void combine(const Operator& op);
+  void take_apart(const Operator& op);
+  void index(const Operator& op);
+  void give(const Operator& op);
+  void constant(const Operator& op);
+  void group(const Operator& op);
+  void yield(const Operator& op);
+
+  const Program& program_;
+  std::vector<PlacedNote>& notes_;
+  lowering::Program out_;
+  Sizes sizes_;
+  Recipes recipes_;
+  std::unordered_map<std::string_view, const Variable*> variables_;
+  std::unordered_map<std::string_view, Tensor> tensors_;
+  std::unordered_map<std::string_view, Value> parameters_;  ///< of the entry, by variable
+  std::vector<std::pair<Value, Value>> states_;             ///< parameter, what it holds at the end
+  std::vector<std::string_view> written_;                   ///< persistable variables without a parameter, in order
+  std::unordered_set<std::string_view> used_;               ///< variables that some operator reads
+  std::vector<std::string_view> made_;                      ///< variables in the order in which they are first written
+  std::unordered_map<std::string_view, Known> told_;        ///< content of the results of the operator at hand
+  std::vector<std::string_view> yields_;                    ///< of the region that has just been lowered
+  size_t offset_ = 0;
+  std::string failure_;
+  int64_t unknown_ = 0;
+};
+
+}  // namespace importers::paddle

@@ -1,0 +1,329 @@
+// Normalisations, pooling, dropout and the choice of the greatest: operators of models that the Llama sample lacks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "importers/paddle/lower.h"
+
+namespace importers::paddle {
+namespace {
+
+using ir::Op;
+
+Value times(Body& b, Value x, Value y) { return b.binary(Op::multiply, x, y); }
+Value times(Body& b, Value x, double y) { return b.binary(Op::multiply, x, y); }
+Value plus(Body& b, Value x, Value y) { return b.binary(Op::add, x, y); }
+Value minus(Body& b, Value x, Value y) { return b.binary(Op::subtract, x, y); }
+
+/// The dimensions from `axis` on are normalised: rows × columns.
+struct Matrix {
+  Dims x;
+  int64_t rows = 1, columns = 1;
+};
+std::optional<Matrix> matrix_of(Call& c) {
+  Matrix m{c.dims("X")};
+  const int64_t axis = axis_of(c.integer("begin_norm_axis", 1), static_cast<int64_t>(m.x.size()));
+  if (axis < 0 || axis > static_cast<int64_t>(m.x.size())) return c.fail("the axis lies outside"), std::nullopt;
+  m.rows = elements_of(Dims(m.x.begin(), m.x.begin() + axis)), m.columns = elements_of(Dims(m.x.begin() + axis, m.x.end()));
+  for (const std::string_view slot : {"Scale", "Bias"}) {
+    if (c.has(slot) && elements_of(c.dims(slot)) != m.columns) return c.fail("scale or bias have another size than a row"), std::nullopt;
+  }
+  return m;
+}
+
+Value row_mean(Body& b, Value value, const Matrix& m) {
+  return times(b, b.reduce(Op::add, value, {1}), 1 / static_cast<double>(m.columns));
+}
+Value by_row(Body& b, Value value, const Matrix& m) { return b.broadcast(value, {m.rows, m.columns}, {0}); }
+Value by_column(Body& b, Value value, const Matrix& m) { return b.broadcast(b.reshape(value, {m.columns}), {m.rows, m.columns}, {1}); }
+
+/// (x − mean) / √(variance + ε)·scale + bias of each row; statistics in f32.
+void layer_norm(Call& c) {
+  const auto m = matrix_of(c);
+  if (!m) return;
+  Values operands{c.in("X")};
+  const bool scales = c.has("Scale"), shifts = c.has("Bias");
+  if (scales) operands.push_back(c.in("Scale"));
+  if (shifts) operands.push_back(c.in("Bias"));
+  const double epsilon = c.number("epsilon", 1e-5);
+  const Values results = c.program().fuse(operands, [&](Body& b, In in) {
+    const Value x = b.reshape(widen(b, in[0]), {m->rows, m->columns});
+    const Value mean = row_mean(b, x, *m), centred = minus(b, x, by_row(b, mean, *m));
+    const Value variance = row_mean(b, times(b, centred, centred), *m);
+    Value y = times(b, centred, by_row(b, b.unary(Op::rsqrt, b.binary(Op::add, variance, epsilon)), *m));
+    if (scales) y = times(b, y, by_column(b, widen(b, in[1]), *m));
+    if (shifts) y = plus(b, y, by_column(b, widen(b, in[scales ? 2 : 1]), *m));
+    return Values{b.convert(b.reshape(y, m->x), b.type(in[0])), mean, variance};
+  });
+  c.set("Y", results[0]);
+  c.set("Mean", results[1]);
+  c.set("Variance", results[2]);
+}
+
+/// With x̂ = (x − mean)·r, r = 1/√(variance + ε), g = dY·scale: dX = r·(g − mean(g) − x̂·mean(g·x̂)); dScale = Σ dY·x̂, dBias = Σ dY.
+void layer_norm_grad(Call& c) {
+  const auto m = matrix_of(c);
+  if (!m) return;
+  const bool scales = c.has("Scale");
+  Values operands{c.in("X"), c.in("Mean"), c.in("Variance"), c.in("Y@GRAD")};
+  if (scales) operands.push_back(c.in("Scale"));
+  const double epsilon = c.number("epsilon", 1e-5);
+  std::vector<std::string_view> slots;
+  const Values results = c.program().fuse(operands, [&](Body& b, In in) {
+    const Dims flat{m->rows, m->columns};
+    const Value x = b.reshape(widen(b, in[0]), flat), dy = b.reshape(widen(b, in[3]), flat);
+    const Value r = b.unary(Op::rsqrt, b.binary(Op::add, b.reshape(widen(b, in[2]), {m->rows}), epsilon));
+    const Value hat = times(b, minus(b, x, by_row(b, b.reshape(widen(b, in[1]), {m->rows}), *m)), by_row(b, r, *m));
+    const Value g = scales ? times(b, dy, by_column(b, widen(b, in[4]), *m)) : dy;
+    const Value inner =
+        minus(b, minus(b, g, by_row(b, row_mean(b, g, *m), *m)), times(b, hat, by_row(b, row_mean(b, times(b, g, hat), *m), *m)));
+    Values made;
+    const auto give = [&](std::string_view slot, Value value) { slots.push_back(slot), made.push_back(value); };
+    if (c.wants("X@GRAD")) give("X@GRAD", b.convert(b.reshape(times(b, inner, by_row(b, r, *m)), m->x), b.type(in[0])));
+    if (c.wants("Scale@GRAD") && scales) give("Scale@GRAD", b.convert(b.reduce(Op::add, times(b, dy, hat), {0}), b.type(in[4])));
+    if (c.wants("Bias@GRAD")) give("Bias@GRAD", b.convert(b.reduce(Op::add, dy, {0}), scales ? b.type(in[4]) : b.type(x)));
+    return made;
+  });
+  for (size_t i = 0; i < results.size(); ++i) c.set(slots[i], results[i]);
+}
+
+/// x / √(mean(x²) + ε)·scale
+void rms_norm(Call& c) {
+  const auto m = matrix_of(c);
+  if (!m || !c.has("Scale")) return c.fail("has no scale");
+  const double epsilon = c.number("epsilon", 1e-6);
+  c.set("Y", c.fuse1({c.in("X"), c.in("Scale")}, [&](Body& b, In in) {
+    const Value x = b.reshape(widen(b, in[0]), {m->rows, m->columns});
+    const Value r = b.unary(Op::rsqrt, b.binary(Op::add, row_mean(b, times(b, x, x), *m), epsilon));
+    return b.convert(b.reshape(times(b, times(b, x, by_row(b, r, *m)), by_column(b, widen(b, in[1]), *m)), m->x), b.type(in[0]));
+  }));
+}
+
+// ---------------------------------------------------------------- batch normalisation
+
+struct Channels {
+  Dims x, over;
+  int64_t at = 1, count = 1, each = 1;
+};
+std::optional<Channels> channels_of(Call& c) {
+  Channels ch{c.dims("X"), {}, 1, 1, 1};
+  const auto rank = static_cast<int64_t>(ch.x.size());
+  ch.at = c.text("data_layout") == "NHWC" || c.text("data_format") == "NHWC" ? rank - 1 : 1;
+  if (rank < 2) return c.fail("has no channels"), std::nullopt;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i != ch.at) ch.over.push_back(i);
+  }
+  ch.count = ch.x[static_cast<size_t>(ch.at)];
+  ch.each = elements_of(ch.x) / std::max<int64_t>(ch.count, 1);
+  if (elements_of(c.dims("Scale")) != ch.count) return c.fail("scale has another size than there are channels"), std::nullopt;
+  return ch;
+}
+Value by_channel(Body& b, Value value, const Channels& ch) { return b.broadcast(value, ch.x, {ch.at}); }
+
+/// (x − mean) / √(variance + ε)·scale + bias of each channel; in training the statistics are the batch's and move the running ones.
+/// SavedVariance holds 1/√(variance + ε), as phi's kernels keep it.
+void batch_norm(Call& c) {
+  const auto ch = channels_of(c);
+  if (!ch) return;
+  const bool frozen = c.flag("is_test") || c.flag("use_global_stats");
+  const double epsilon = c.number("epsilon", 1e-5), momentum = c.number("momentum", 0.9);
+  const Values operands{c.in("X"), c.in("Scale"), c.in("Bias"), c.in("Mean"), c.in("Variance")};
+  const Values results = c.program().fuse(operands, [&](Body& b, In in) {
+    const Value x = widen(b, in[0]), share = b.constant(ir::Type::f32, 1 / static_cast<double>(ch->each));
+    const auto average = [&](Value value) {
+      return times(b, b.reduce(Op::add, value, ch->over), b.expand(b.convert(share, b.type(value)), {ch->count}));
+    };
+    const Value mean = frozen ? in[3] : average(x);
+    const Value centred = minus(b, x, by_channel(b, mean, *ch));
+    const Value variance = frozen ? in[4] : average(times(b, centred, centred));
+    const Value r = b.unary(Op::rsqrt, b.binary(Op::add, variance, epsilon));
+    const Value y = plus(b, times(b, centred, by_channel(b, times(b, r, in[1]), *ch)), by_channel(b, in[2], *ch));
+    Values made{b.convert(y, b.type(in[0]))};
+    if (frozen) return made;
+    const auto moved = [&](Value old, Value fresh) { return plus(b, times(b, old, momentum), times(b, fresh, 1 - momentum)); };
+    made.insert(made.end(), {moved(in[3], mean), moved(in[4], variance), mean, r});
+    return made;
+  });
+  c.set("Y", results[0]);
+  if (frozen) return;
+  constexpr std::string_view kSlots[] = {"", "MeanOut", "VarianceOut", "SavedMean", "SavedVariance"};
+  for (size_t i = 1; i < results.size(); ++i) c.set(kSlots[i], results[i]);
+}
+
+/// With x̂ = (x − mean)·r: dX = scale·r·(dY − mean(dY) − x̂·mean(dY·x̂)); dScale = Σ dY·x̂, dBias = Σ dY.
+void batch_norm_grad(Call& c) {
+  const auto ch = channels_of(c);
+  if (!ch) return;
+  const Values operands{c.in("X"), c.in("Scale"), c.in("SavedMean"), c.in("SavedVariance"), c.in("Y@GRAD")};
+  const Values results = c.program().fuse(operands, [&](Body& b, In in) {
+    const Value x = widen(b, in[0]), dy = widen(b, in[4]);
+    const Value hat = times(b, minus(b, x, by_channel(b, in[2], *ch)), by_channel(b, in[3], *ch));
+    const Value dbias = b.reduce(Op::add, dy, ch->over), dscale = b.reduce(Op::add, times(b, dy, hat), ch->over);
+    const double share = 1 / static_cast<double>(ch->each);
+    const Value inner =
+        minus(b, minus(b, dy, by_channel(b, times(b, dbias, share), *ch)), times(b, hat, by_channel(b, times(b, dscale, share), *ch)));
+    return Values{b.convert(times(b, inner, by_channel(b, times(b, in[1], in[3]), *ch)), b.type(in[0])), dscale, dbias};
+  });
+  if (c.wants("X@GRAD")) c.set("X@GRAD", results[0]);
+  if (c.wants("Scale@GRAD")) c.set("Scale@GRAD", results[1]);
+  if (c.wants("Bias@GRAD")) c.set("Bias@GRAD", results[2]);
+}
+
+// ---------------------------------------------------------------- pooling
+
+struct Pool {
+  std::vector<ir::WindowDim> window;
+  Dims x;
+  bool max = true, global = false, exclusive = true;
+  size_t first = 2;
+};
+std::optional<Pool> pool_of(Call& c) {
+  Pool pool{{}, c.dims("X")};
+  if (pool.x.size() != 4) return c.fail("only pools of two dimensions are lowered"), std::nullopt;
+  pool.max = c.text("pooling_type") == "max";
+  pool.first = c.text("data_format") == "NHWC" ? 1 : 2;
+  pool.exclusive = c.flag("exclusive", true);
+  const Dims ksize = c.sizes("ksize", {"KernelSize"}).value_or(Dims{}), strides = c.sizes("strides").value_or(Dims{1, 1}),
+             paddings = c.sizes("paddings").value_or(Dims{0, 0});
+  pool.global = c.flag("global_pooling") || (c.flag("adaptive") && ksize == Dims{1, 1});
+  if (c.flag("adaptive") && !pool.global) return c.fail("adaptive pools to more than one element are not lowered"), std::nullopt;
+  if (!pool.global && (ksize.size() != 2 || strides.size() != 2 || (paddings.size() != 2 && paddings.size() != 4)))
+    return c.fail("has a window of another rank"), std::nullopt;
+  pool.window.resize(4);
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t size = pool.x[pool.first + i];
+    ir::WindowDim& dim = pool.window[pool.first + i];
+    if (pool.global) {
+      dim.size = std::max<int64_t>(size, 1);
+      continue;
+    }
+    if (ksize[i] < 1 || strides[i] < 1) return c.fail("has a window or a stride below 1"), std::nullopt;
+    dim.size = ksize[i], dim.stride = strides[i];
+    dim.pad_low = paddings[paddings.size() == 2 ? i : 2 * i], dim.pad_high = paddings[paddings.size() == 2 ? i : 2 * i + 1];
+    if (c.text("padding_algorithm") == "VALID") dim.pad_low = dim.pad_high = 0;
+    if (c.text("padding_algorithm") == "SAME") {
+      const int64_t all = std::max<int64_t>(((size + dim.stride - 1) / dim.stride - 1) * dim.stride + dim.size - size, 0);
+      dim.pad_low = all / 2, dim.pad_high = all - all / 2;
+    }
+    const int64_t left = (size + dim.pad_low + dim.pad_high - dim.size) % dim.stride;
+    if (c.flag("ceil_mode") && left > 0) dim.pad_high += dim.stride - left;
+    if (size + dim.pad_low + dim.pad_high < dim.size) return c.fail("the window is larger than the input"), std::nullopt;
+  }
+  return pool;
+}
+
+/// How many elements of the input each window holds.
+Value held(Body& b, const Pool& pool) {
+  double all = 1;
+  for (const ir::WindowDim& dim : pool.window) all *= static_cast<double>(dim.size);
+  const Value counts = b.reduce_window(Op::add, b.fill(ir::Type::f32, pool.x, 1), pool.window);
+  const bool padded = std::ranges::any_of(pool.window, [](const ir::WindowDim& dim) { return dim.pad_low > 0 || dim.pad_high > 0; });
+  return pool.exclusive && padded ? counts : b.like(counts, all);
+}
+
+void pool2d(Call& c) {
+  const auto pool = pool_of(c);
+  if (!pool) return;
+  c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) {
+    if (pool->max) return b.reduce_window(Op::maximum, in[0], pool->window);
+    const Value x = b.convert(in[0], ir::Type::f32);
+    if (pool->global) {
+      const auto first = static_cast<int64_t>(pool->first);
+      const double n = static_cast<double>(pool->x[pool->first] * pool->x[pool->first + 1]);
+      return b.convert(times(b, b.reduce_keep(Op::add, x, {first, first + 1}), 1 / n), b.type(in[0]));
+    }
+    return b.convert(b.binary(Op::divide, b.reduce_window(Op::add, x, pool->window), held(b, *pool)), b.type(in[0]));
+  }));
+}
+
+/// Of a maximum: to the greatest element of each window. Of a mean over everything: the same share to all.
+void pool2d_grad(Call& c) {
+  const auto pool = pool_of(c);
+  if (!pool) return;
+  if (!pool->max && !pool->global) return c.fail("the gradient of a mean over windows is not lowered");
+  c.set("X@GRAD", c.fuse1({c.in("X"), c.in("Out@GRAD")}, [&](Body& b, In in) {
+    if (pool->max) return b.select_and_scatter(in[0], pool->window, in[1]);
+    const double n = static_cast<double>(pool->x[pool->first] * pool->x[pool->first + 1]);
+    return b.convert(b.expand(times(b, b.convert(in[1], ir::Type::f32), 1 / n), pool->x), b.type(in[1]));
+  }));
+}
+
+// ---------------------------------------------------------------- dropout, the greatest
+
+/// Bits that look random, from the element's place: a replay must give the same every time. Multiplication and shifts as in MurmurHash3's
+/// finalizer (https://github.com/aappleby/smhasher).
+Value keeps(Body& b, const Dims& dims, double rate) {
+  Value bits = b.reshape(b.iota(ir::Type::u32, {elements_of(dims)}, 0), dims);
+  for (const double factor : {2246822507.0, 3266489909.0}) {
+    bits = b.op(Op::xor_, {{bits, b.op(Op::shift_right_logical, {{bits, b.like(bits, 16)}})}});
+    bits = times(b, bits, factor);
+  }
+  return b.compare(ir::Direction::GE, bits, b.like(bits, std::floor(std::clamp(rate, 0.0, 1.0) * 4294967295.0)));
+}
+
+void dropout(Call& c) {
+  const double rate = c.number("dropout_prob", 0.5, "P");
+  const bool upscale = c.text("dropout_implementation") == "upscale_in_train" || c.text("mode") == "upscale_in_train";
+  const double kept = upscale && rate < 1 ? 1 / (1 - rate) : 1;
+  const Dims dims = c.dims("X");
+  if (c.flag("is_test")) {
+    const double factor = upscale ? 1 : 1 - rate;
+    return c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) { return b.convert(times(b, widen(b, in[0]), factor), b.type(in[0])); }));
+  }
+  c.note("dropout", "the mask is made from places, not from the seed");
+  const Values results = c.program().fuse({{c.in("X")}}, [&](Body& b, In in) {
+    const Value mask = keeps(b, dims, rate);
+    const Value y = b.select(mask, times(b, widen(b, in[0]), kept), b.like(widen(b, in[0]), 0));
+    return Values{b.convert(y, b.type(in[0])), b.convert(mask, ir::Type::u8)};
+  });
+  c.set("Out", results[0]);
+  c.set("Mask", results[1]);
+}
+
+void dropout_grad(Call& c) {
+  const double rate = c.number("dropout_prob", 0.5, "P");
+  const bool upscale = c.text("dropout_implementation") == "upscale_in_train" || c.text("mode") == "upscale_in_train";
+  const double kept = upscale && rate < 1 ? 1 / (1 - rate) : 1;
+  c.set("X@GRAD", c.fuse1({c.in("Mask"), c.in("Out@GRAD")}, [&](Body& b, In in) {
+    const Value dout = widen(b, in[1]);
+    return b.convert(times(b, times(b, dout, kept), b.convert(in[0], b.type(dout))), b.type(in[1]));
+  }));
+}
+
+/// The greatest of the last dimension with its first place; more than one is not lowered.
+void top_k(Call& c) {
+  const Dims x = c.dims("X");
+  const auto rank = static_cast<int64_t>(x.size());
+  const int64_t axis = axis_of(c.integer("axis", -1), rank);
+  if (rank < 1 || axis != rank - 1 || c.integer("k", 1, "K") != 1) return c.fail("only the one greatest of the last dimension is lowered");
+  const Values results = c.program().fuse({{c.in("X")}}, [&](Body& b, In in) {
+    const Value greatest = b.reduce_keep(Op::maximum, in[0], {axis});
+    const Value numbers = b.iota(ir::Type::s64, x, axis);
+    const Value places =
+        b.select(b.compare(ir::Direction::EQ, in[0], b.expand(greatest, x)), numbers, b.like(numbers, static_cast<double>(x.back())));
+    return Values{greatest, b.reduce_keep(Op::minimum, places, {axis})};
+  });
+  c.set("Out", results[0]);
+  c.set("Indices", results[1]);
+}
+
+constexpr Row kRows[] = {
+    {"batch_norm", batch_norm, "X Scale Bias Mean Variance"},
+    {"batch_norm_grad", batch_norm_grad, "X Scale SavedMean SavedVariance Y@GRAD"},
+    {"dropout", dropout, "X"},
+    {"dropout_grad", dropout_grad, "Mask Out@GRAD"},
+    {"layer_norm", layer_norm, "X"},
+    {"layer_norm_grad", layer_norm_grad, "X Mean Variance Y@GRAD"},
+    {"pool2d", pool2d, "X"},
+    {"pool2d_grad", pool2d_grad, "X Out@GRAD"},
+    {"rms_norm", rms_norm, "X"},
+    {"sync_batch_norm_", batch_norm, "X Scale Bias Mean Variance"},
+    {"top_k_v2", top_k, "X"},
+};
+
+}  // namespace
+
+std::span<const Row> normal_rows() { return kRows; }
+
+}  // namespace importers::paddle

@@ -1,0 +1,116 @@
+// The importer: every program of a file becomes a module with its operators; one that cannot be replayed hands over its operators alone,
+// and says why.
+#include "importers/paddle/paddle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "importers/paddle/describe.h"
+#include "importers/paddle/listing.h"
+#include "importers/paddle/lowering.h"
+#include "src/base/hash.h"
+#include "src/base/text.h"
+#include "src/ir/print.h"
+#include "src/ir/verify.h"
+
+namespace importers::paddle {
+namespace {
+
+/// Notes with lines: offsets are sorted and the text is walked once.
+std::vector<model::Note> placed(std::string_view text, std::vector<PlacedNote> notes) {
+  std::ranges::stable_sort(notes, {}, &PlacedNote::offset);
+  std::vector<model::Note> made;
+  size_t at = 0, begin = 0;
+  int64_t line = 1;
+  for (PlacedNote& note : notes) {
+    for (; at < std::min(note.offset, text.size()); ++at) {
+      if (text[at] == '\n') ++line, begin = at + 1;
+    }
+    made.push_back({line, static_cast<int64_t>(note.offset - begin) + 1, std::move(note.code), std::move(note.text)});
+  }
+  return made;
+}
+
+std::string stem(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  const std::string_view name = path.substr(0, path.find('.'));
+  return name.empty() ? "program" : std::string(name);
+}
+
+struct Made {
+  std::vector<model::Operator> operators;
+  base::Result<ir::Module> module;
+};
+
+Made lower(const paddle::Program& program, const Input& input, std::string_view text, const std::string& name,
+           std::vector<PlacedNote>& notes) {
+  Describer describer(program, text);
+  Lowering lowering(program, input, name, notes);
+  std::vector<model::Operator> operators;
+  for (size_t k = 0; k < program.blocks[0].operators.size(); ++k) {
+    model::Operator op = describer.describe(k);
+    const size_t before = notes.size();
+    lowering.operation(k, op.name);
+    for (size_t i = before; i < notes.size(); ++i) op.note += (op.note.empty() ? "" : "; ") + notes[i].text;
+    op.shape = lowering.shape_of(normal(program.blocks[0].operators[k], program.form).op);
+    op.shape_from = op.shape.empty() ? model::Known::no : model::Known::given;
+    operators.push_back(std::move(op));
+  }
+  return {std::move(operators), lowering.finish()};
+}
+
+base::Status hand_over(const Input& input, const paddle::Program& program, const std::string& name, Listing& listing,
+                       model::Imported& imported, const TakeModule& take) {
+  Made made = lower(program, input, listing.text, name, listing.notes);
+  if (!made.module.ok()) {
+    listing.notes.push_back({program.offset, "no-module", fmt::format("cannot be replayed: {}", made.module.error().message)});
+    std::ranges::move(made.operators, std::back_inserter(imported.operators));
+    return {};
+  }
+  const ir::Verdict verdict = ir::judge(*made.module);
+  if (!verdict.broken.empty()) {
+    listing.notes.push_back({program.offset, "no-module", fmt::format("cannot be replayed: {}", verdict.broken.front().what)});
+    std::ranges::move(made.operators, std::back_inserter(imported.operators));
+    return {};
+  }
+  ++imported.source.modules;
+  imported.source.computations += static_cast<int64_t>(made.module->computations.size());
+  const std::string text = ir::print(*made.module);
+  return take(imported.source, {*std::move(made.module), std::move(made.operators)}, text);
+}
+
+std::string options_text(const Options& options) {
+  std::string text;
+  if (options.batch > 0) text += fmt::format("batch={}", options.batch);
+  if (options.scale > 1) text += fmt::format("{}scale={}", text.empty() ? "" : " ", options.scale);
+  return text;
+}
+
+}  // namespace
+
+base::Result<model::Imported> read(const Input& input, const TakeModule& take) {
+  ASSIGN_OR_RETURN(Listing listing, read_listing(input));
+  model::Imported imported;
+  imported.source.path = input.path;
+  imported.source.format = "paddle";
+  imported.source.sha256 = base::sha256_hex(input.bytes);
+  imported.source.options = options_text(input.options);
+  imported.source.bytes = static_cast<int64_t>(input.bytes.size());
+  imported.source.read = listing.read;
+  imported.source.dropped = listing.dropped;
+  imported.source.kept = listing.read - listing.dropped;
+  size_t number = 0;
+  for (const paddle::Program& program : listing.programs) {
+    const std::string name = listing.programs.size() == 1 ? stem(input.path) : fmt::format("{}_{}", stem(input.path), ++number);
+    if (!program.title.empty() || listing.programs.size() > 1)
+      listing.notes.push_back(
+          {program.offset, "program-found", fmt::format("{} program '{}': {}", name_of(program.form), name, base::escaped(program.title))});
+    RETURN_IF_ERROR(hand_over(input, program, name, listing, imported, take));
+  }
+  imported.notes = placed(listing.text, std::move(listing.notes));
+  return imported;
+}
+
+}  // namespace importers::paddle
