@@ -8,6 +8,10 @@
 #include "importers/hlo/hlo.h"
 #include "importers/paddle/paddle.h"
 #include "importers/symbols/angle.h"
+#include "importers/symbols/ctags.h"
+#include "importers/symbols/lsif.h"
+#include "importers/symbols/pysonar.h"
+#include "importers/symbols/scip.h"
 #include "src/base/text.h"
 
 namespace importers {
@@ -17,6 +21,12 @@ constexpr Importer kImporters[] = {
     {"hlo", "XLA HLO text: a dump before or after optimisation", hlo::match, hlo::read},
     {"paddle", "PaddlePaddle program: printed old IR, protobuf text, PIR, GraphNet layer", paddle::match, paddle::read},
     {"symbols", "symbol dump of PySonar2 in angle brackets", symbols::match_angle, symbols::read_angle},
+    {"ctags", "tags file of ctags", symbols::match_tags, symbols::read_tags},
+    {"ctags-json", "JSON lines of Universal Ctags", symbols::match_tags_json, symbols::read_tags_json},
+    {"pysonar", "JSON of PySonar2: symbols, references, docstrings, refs.json", symbols::match_pysonar, symbols::read_pysonar},
+    {"scip", "SCIP index (protobuf)", symbols::match_scip, symbols::read_scip},
+    {"scip-json", "SCIP index as JSON", symbols::match_scip_json, symbols::read_scip_json},
+    {"lsif", "LSIF dump of a language server", symbols::match_lsif, symbols::read_lsif},
 };
 
 }  // namespace

@@ -71,7 +71,10 @@ class Holder {
       return {};
     }
     std::vector<bool> stands(index_.symbols.size());
-    for (const size_t i : held_) stands[i] = settle(index_.symbols[i]);
+    for (const size_t i : held_) {
+      settle(index_.symbols[i]);
+      stands[i] = index_.symbols[i].line > 0;
+    }
     if (!held_.empty()) record();
     return stands;
   }
@@ -105,24 +108,25 @@ class Holder {
     }
   }
 
-  /// A module's name does not stand in its text.
+  /// A module's name does not stand in its text: its place is the empty one at the start.
   static bool is_named(const model::Symbol& symbol) {
-    return symbol.name != ir::StringId::empty && !(symbol.sort == model::SymbolSort::module && symbol.begin_offset == symbol.end_offset);
+    if (symbol.name == ir::StringId::empty) return false;
+    const bool is_empty =
+        symbol.begin_offset >= 0 ? symbol.begin_offset == symbol.end_offset : symbol.column > 0 && symbol.column == symbol.end_column;
+    return !(is_empty && symbol.sort == model::SymbolSort::module);
   }
 
-  bool settle(model::Symbol& symbol) {
+  void settle(model::Symbol& symbol) {
     const size_t at = has_place(symbol) ? place_of(symbol, source_, best_) : at_word(symbol);
-    if (at == kNowhere) return false;
+    if (at == kNowhere) return;
     if (symbol.name == ir::StringId::empty) name_from_text(symbol, at);
     const std::string_view name = index_.view(symbol.name);
-    if (!is_named(symbol)) return false;
-    if (!source_.text().substr(at).starts_with(name)) return false;
+    if (!is_named(symbol) || !source_.text().substr(at).starts_with(name)) return;
     symbol.line = source_.line_of(at);
     symbol.column = static_cast<int32_t>(at - source_.line_begin(symbol.line)) + 1;
     symbol.end_column = symbol.column + static_cast<int32_t>(name.size());
     const size_t last = symbol.last_offset > 0 ? source_.at_offset(symbol.last_offset, best_) : kNowhere;
-    if (last != kNowhere) symbol.end_line = source_.line_of(last - 1);
-    return true;
+    if (last != kNowhere && last > 0) symbol.end_line = source_.line_of(last - 1);
   }
 
   /// Of a record that tells only its line.

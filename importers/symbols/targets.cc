@@ -140,7 +140,7 @@ class Targets {
       const List::Found found = locals_.find(name, around, place);
       if (!found) continue;
       const bool is_own = around == use.within;
-      if (found.before >= 0)
+      if (found.before >= 0 && !is_of_comprehension(use, found))
         set(use, found.before, TargetRule::function, is_own && found.count == 1 ? 0.95F : 0.9F);
       else
         set(use, found.after, TargetRule::later, 0.8F);
@@ -152,6 +152,11 @@ class Targets {
     return true;
   }
 
+  /// [x for x in …]: the definition stands behind the use in the same line, an older one before it in another.
+  bool is_of_comprehension(const Symbol& use, const List::Found& found) const {
+    return found.after >= 0 && use.line > 0 && at(found.after).line == use.line && at(found.before).line != use.line;
+  }
+
   bool as_member(Symbol& use, uint32_t name, int64_t place) const {
     const List::Found found = members_.find(name, type_around(use), place);
     if (!found) return false;
@@ -161,7 +166,7 @@ class Targets {
 
   /// Is there an object before it: a.b? Without the text: does another name end one character before?
   bool is_member_use(const Symbol& use, size_t record) const {
-    if (source_ != nullptr && in_text_[record]) {
+    if (source_ != nullptr && in_text_[record] && use.column > 0) {
       const std::string_view before = source_->line(use.line).substr(0, static_cast<size_t>(use.column) - 1);
       const size_t last = before.find_last_not_of(" \t");
       return last != std::string_view::npos && before[last] == '.';
