@@ -13,6 +13,7 @@
 #include "src/base/text.h"
 #include "src/ir/escape.h"
 #include "src/ir/infer.h"
+#include "src/ir/verify.h"
 
 namespace importers::lowering {
 namespace {
@@ -438,6 +439,10 @@ base::Result<ir::Module> Program::finish() {
   if (const std::string text = aliases(); !text.empty())
     module_.attrs.push_back({module_.strings.intern("input_output_alias"), module_.strings.intern(text)});
   module_.entry = add(std::move(entry_.comp_), "main", root);
+  for (const ir::Finding& finding : ir::judge(module_).broken) {
+    const ir::Instr& instr = module_.instr(finding.at.comp, finding.at.instr);
+    return base::Error{fmt::format("instruction '{}': {}", module_.name_of(instr), finding.what)};
+  }
   return std::move(module_);
 }
 

@@ -1,0 +1,274 @@
+// Nodes are lowered in the program's order, each after what it needs. Shapes and permutations are folded on the way and never become
+// instructions; a variable is the value that was assigned to it last, so an update reads and writes one parameter.
+#include "importers/tensorflow/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "importers/lowering/builder.h"
+#include "importers/lowering/layout.h"
+#include "importers/tensorflow/lower_rules.h"
+#include "src/base/text.h"
+
+namespace importers::tensorflow {
+namespace {
+
+const Rule* find_rule(std::string_view type) {
+  for (const std::span<const Rule> table : {math_rules(), move_rules(), network_rules(), variable_rules()}) {
+    const auto found = std::ranges::find(table, type, &Rule::type);
+    if (found != table.end()) return &*found;
+  }
+  return nullptr;
+}
+
+bool among(std::span<const std::string_view> words, std::string_view word) { return std::ranges::find(words, word) != words.end(); }
+
+/// What stands for a variable, what brings data in, and what computes nothing.
+constexpr std::string_view kHandles[] = {"VarHandleOp", "VariableV2", "Variable"};
+constexpr std::string_view kFeeds[] = {"Placeholder", "PlaceholderWithDefault", "_Arg", "_DeviceArg", "IteratorGetNext", "IteratorV2"};
+constexpr std::string_view kSilent[] = {"NoOp", "Assert", "_Retval", "_DeviceRetval", "VarIsInitializedOp"};
+
+bool is_handle(const Node& node) {
+  const bool resource = attribute(node, "dtype", std::string()) == "DT_RESOURCE" || attribute(node, "T", std::string()) == "DT_RESOURCE";
+  return among(kHandles, node.type) || (among(kFeeds, node.type) && resource);
+}
+bool is_feed(const Node& node) { return among(kFeeds, node.type) && !is_handle(node); }
+
+/// A variable: its parameter, made when it is first used, and the value that it holds now.
+struct State {
+  Value parameter, now;
+};
+
+class Lowerer final : public Variables {
+ public:
+  explicit Lowerer(const Graph& graph)
+      : graph_(graph), program_(graph.name), values_(graph.nodes.size()), constants_(graph.nodes.size()), used_(graph.nodes.size()) {
+    for (const Node& node : graph.nodes) {
+      for (const Edge& edge : node.inputs) {
+        if (edge.node >= 0) used_[static_cast<size_t>(edge.node)] = true;
+      }
+    }
+  }
+
+  base::Result<Lowered> run() {
+    ASSIGN_OR_RETURN(const std::vector<int32_t> order, ordered());
+    for (const int32_t id : order) RETURN_IF_ERROR(lower(id));
+    for (const auto& [handle, state] : states_) {
+      if (state.now != state.parameter) program_.result_in_place(state.now, state.parameter);
+    }
+    ASSIGN_OR_RETURN(ir::Module module, program_.finish());
+    lowering::channels_last(module);
+    return Lowered{std::move(module), std::move(notes_)};
+  }
+
+  Value read(Edge handle, const ir::Shape* shape) override {
+    const Edge variable = resolved(handle);
+    State& state = states_[{variable.node, variable.port}];
+    if (state.now.id < 0) {
+      const Node& node = graph_.nodes[static_cast<size_t>(variable.node)];
+      const ir::Shape* own = node.shapes.empty() || is_feed(node) ? nullptr : &node.shapes[0];
+      if (own == nullptr || among(kFeeds, node.type)) own = shape != nullptr ? shape : own;  // a handle's own shape is a scalar's
+      if (own == nullptr) return {};
+      state.parameter = state.now = program_.parameter(node.name, *own, node.input);
+    }
+    return state.now;
+  }
+
+  void assign(Edge handle, Value value) override {
+    const ir::Shape shape = program_.entry().shape(value);
+    read(handle, &shape);
+    const Edge variable = resolved(handle);
+    states_[{variable.node, variable.port}].now = value;
+  }
+
+ private:
+  /// Handles pass through identities.
+  Edge resolved(Edge edge) const {
+    for (size_t steps = 0; steps < graph_.nodes.size() && edge.node >= 0; ++steps) {
+      const Node& node = graph_.nodes[static_cast<size_t>(edge.node)];
+      if (node.type != "Identity" || node.inputs.empty()) break;
+      edge = node.inputs[0];
+    }
+    return edge;
+  }
+
+  /// The program's order, each node after its inputs. Error: a cycle.
+  base::Result<std::vector<int32_t>> ordered() const {
+    enum class Mark : uint8_t { fresh, open, done };
+    std::vector<Mark> marks(graph_.nodes.size(), Mark::fresh);
+    std::vector<int32_t> order, stack;
+    for (int32_t start = 0; start < static_cast<int32_t>(graph_.nodes.size()); ++start) {
+      stack.push_back(start);
+      while (!stack.empty()) {
+        const auto at = static_cast<size_t>(stack.back());
+        if (marks[at] != Mark::fresh) {
+          if (std::exchange(marks[at], Mark::done) == Mark::open) order.push_back(stack.back());
+          stack.pop_back();
+          continue;
+        }
+        marks[at] = Mark::open;
+        for (const int32_t need : needs(graph_.nodes[at])) {
+          if (marks[static_cast<size_t>(need)] == Mark::open)
+            return base::Error{fmt::format("node '{}' needs its own result", base::escaped(graph_.nodes[at].name))};
+          if (marks[static_cast<size_t>(need)] == Mark::fresh) stack.push_back(need);
+        }
+      }
+    }
+    return order;
+  }
+  static std::vector<int32_t> needs(const Node& node) {
+    std::vector<int32_t> nodes(node.control.begin(), node.control.end());
+    for (const Edge& edge : node.inputs) nodes.push_back(edge.node);
+    std::erase_if(nodes, [](int32_t id) { return id < 0; });
+    return nodes;
+  }
+
+  const Array* constant(Edge edge) const {
+    if (edge.node < 0) return nullptr;
+    const auto& by_port = constants_[static_cast<size_t>(edge.node)];
+    const auto found = by_port.find(edge.port);
+    return found == by_port.end() ? nullptr : &found->second;
+  }
+  /// A value that is there, or a constant's, which becomes an instruction here.
+  Value value(Edge edge) {
+    if (edge.node < 0) return {};
+    Values& by_port = values_[static_cast<size_t>(edge.node)];
+    const auto port = static_cast<size_t>(edge.port);
+    if (port < by_port.size() && by_port[port].id >= 0) return by_port[port];
+    const Node& node = graph_.nodes[static_cast<size_t>(edge.node)];
+    if (is_handle(node)) return read(edge, nullptr);
+    const Array* array = constant(edge);
+    if (array == nullptr) return {};
+    if (by_port.size() <= port) by_port.resize(port + 1);
+    return by_port[port] = program_.entry().constant(array->shape, array->literal);
+  }
+
+  base::Status lower(int32_t id) {
+    const auto at = static_cast<size_t>(id);
+    const Node& node = graph_.nodes[at];
+    program_.at({node.name, node.type});
+    if (is_handle(node)) return {};
+    if (is_feed(node)) return feed(node, values_[at]);
+    if (among(kSilent, node.type)) return silent(node);
+    if (fold_node(node, constants_[at])) return {};
+    return compute(node, values_[at]);
+  }
+
+  base::Status feed(const Node& node, Values& values) {
+    for (size_t port = 0; port < node.shapes.size(); ++port) {
+      const ir::Shape& shape = node.shapes[port];
+      if (std::ranges::any_of(shape.dims, [](int64_t size) { return size < 0; })) return unknown_shape(node);
+      values.push_back(program_.parameter(port == 0 ? node.name : fmt::format("{}.{}", node.name, port), shape, node.input));
+    }
+    return values.empty() ? unknown_shape(node) : base::Status();
+  }
+  static base::Status unknown_shape(const Node& node) {
+    return base::Error{fmt::format("line {}: node '{}' ({}): its shape is not told; dump the graph with add_shapes=True", node.op.line,
+                                   base::escaped(node.name), base::escaped(node.type))};
+  }
+
+  base::Status silent(const Node& node) {
+    if (!node.type.ends_with("etval") || node.inputs.empty()) return {};
+    if (const Value result = value(node.inputs[0]); result.id >= 0) program_.result(result);
+    return {};
+  }
+
+  bool fold_node(const Node& node, std::map<int32_t, Array>& by_port) {
+    std::vector<const Array*> in;
+    std::vector<ir::Shape> shapes(node.inputs.size());
+    std::vector<const ir::Shape*> known(node.inputs.size(), nullptr);
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      in.push_back(constant(node.inputs[k]));
+      const Values* values = node.inputs[k].node < 0 ? nullptr : &values_[static_cast<size_t>(node.inputs[k].node)];
+      const auto port = static_cast<size_t>(node.inputs[k].port);
+      if (in[k] != nullptr) shapes[k] = in[k]->shape, known[k] = &shapes[k];
+      if (in[k] == nullptr && values != nullptr && port < values->size() && (*values)[port].id >= 0)
+        shapes[k] = program_.entry().shape((*values)[port]), known[k] = &shapes[k];
+    }
+    const int32_t ports = node.type == "ShapeN" ? static_cast<int32_t>(node.inputs.size()) : 1;
+    for (int32_t port = 0; port < ports; ++port) {
+      if (auto array = fold(node, in, known, port)) by_port.emplace(port, std::move(*array));
+    }
+    return !by_port.empty();
+  }
+
+  base::Status compute(const Node& node, Values& values) {
+    Lowering lowering{graph_, node, program_, *this, {}, {}};
+    for (const Edge& edge : node.inputs) {
+      const bool handle = edge.node >= 0 && is_handle(graph_.nodes[static_cast<size_t>(resolved(edge).node)]);
+      lowering.inputs.push_back(handle || constant(edge) != nullptr ? Value{} : value(edge));
+      lowering.constants.push_back(constant(edge));
+    }
+    resolve_ = [&](size_t k) { return value(node.inputs[k]); };
+    lowering.resolve = &resolve_;
+    const Rule* rule = find_rule(node.type);
+    if (rule != nullptr) values = rule->lower(lowering);
+    if (rule == nullptr || !lowering.error.empty()) return unknown(node, lowering, values);
+    const bool writes = std::ranges::find(variable_rules(), std::string_view(node.type), &Rule::type) != variable_rules().end();
+    if (!used(node) && !writes && !values.empty() && values[0].id >= 0) program_.result(values[0]);
+    return {};
+  }
+
+  bool used(const Node& node) const { return used_[static_cast<size_t>(&node - graph_.nodes.data())]; }
+
+  /// A call by name with the shapes that the program tells. What nothing reads and has no shape is left out.
+  base::Status unknown(const Node& node, Lowering& lowering, Values& values) {
+    const std::string why = lowering.error.empty() ? "has no lowering" : lowering.error;
+    notes_.push_back(
+        {node.op.line, 0, "not-lowered", fmt::format("node '{}' ({}): {}", base::escaped(node.name), base::escaped(node.type), why)});
+    if (node.shapes.empty()) return used(node) ? unknown_shape(node) : base::Status();
+    Values operands;
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      if (lowering.inputs[k].id >= 0) operands.push_back(lowering.inputs[k]);
+    }
+    values = program_.unknown("tf." + (node.type.empty() ? std::string("unknown") : node.type), operands, node.shapes);
+    if (!used(node)) program_.result(values[0]);
+    return {};
+  }
+
+  const Graph& graph_;
+  lowering::Program program_;
+  std::vector<Values> values_;                       ///< by node, by port
+  std::vector<std::map<int32_t, Array>> constants_;  ///< by node, by port
+  std::vector<bool> used_;                           ///< is some output of the node read?
+  std::map<std::pair<int32_t, int32_t>, State> states_;
+  std::function<Value(size_t)> resolve_;
+  std::vector<model::Note> notes_;
+};
+
+}  // namespace
+
+Value Lowering::in(size_t k) {
+  if (k < inputs.size() && inputs[k].id < 0) inputs[k] = (*resolve)(k);
+  if (k < inputs.size() && inputs[k].id >= 0) return inputs[k];
+  if (error.empty()) error = fmt::format("input {} has no value", k);
+  return entry().constant(ir::Type::f32, 0);  // what the rule goes on with until it looks at the error
+}
+
+Dims Lowering::integers(size_t k) {
+  Dims values;
+  if (k >= constants.size() || constants[k] == nullptr || !ir::is_integer(constants[k]->shape.type)) {
+    if (error.empty()) error = fmt::format("input {} is no constant", k);
+    return values;
+  }
+  for (int64_t i = 0; i < ir::elements(constants[k]->shape); ++i) {
+    values.push_back(ir::as_int(constants[k]->literal, constants[k]->shape.type, i));
+  }
+  return values;
+}
+
+Values Lowering::fuse(const std::function<Values(Body&, std::span<const Value>)>& write) {
+  Values operands;
+  for (size_t k = 0; k < node.inputs.size(); ++k) operands.push_back(in(k));
+  if (!error.empty() || operands.empty()) return fail(error.empty() ? "has no inputs" : error);
+  return program.fuse(operands, write);
+}
+
+base::Result<Lowered> lower(const Graph& graph) { return Lowerer(graph).run(); }
+
+bool is_lowered(std::string_view type) { return find_rule(type) != nullptr; }
+
+}  // namespace importers::tensorflow

@@ -1,0 +1,230 @@
+// Elementwise operators, gradients of activations, reductions: each is one kernel.
+#include <cmath>
+
+#include "importers/tensorflow/lower_rules.h"
+
+namespace importers::tensorflow {
+namespace {
+
+using ir::Direction;
+using ir::Op;
+
+template <Op kOp>
+Values unary(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) { return Values{b.unary(kOp, x[0])}; });
+}
+
+template <Op kOp>
+Values binary(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) { return Values{b.binary(kOp, x[0], x[1])}; });
+}
+
+/// Both operands in their common shape.
+std::pair<Value, Value> alike(Body& b, Value x, Value y) {
+  Dims dims(std::max(b.dims(x).size(), b.dims(y).size()), 1);
+  for (const Dims& side : {b.dims(x), b.dims(y)}) {
+    for (size_t i = 0; i < side.size(); ++i) {
+      int64_t& size = dims[dims.size() - side.size() + i];
+      if (size == 1) size = side[i];
+    }
+  }
+  return {b.expand(x, dims), b.expand(y, dims)};
+}
+
+template <Direction kDirection>
+Values compare(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) {
+    const auto [left, right] = alike(b, x[0], x[1]);
+    return Values{b.compare(kDirection, left, right)};
+  });
+}
+
+/// A function of one value, or of two that have one shape.
+using Function = Value (*)(Body&, std::span<const Value>);
+template <Function kFunction>
+Values kernel(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) { return Values{kFunction(b, x)}; });
+}
+
+Value times(Body& b, Value x, Value y) { return b.binary(Op::multiply, x, y); }
+Value one_minus(Body& b, Value x) { return b.binary(Op::subtract, b.like(x, 1), x); }
+Value where_positive(Body& b, Value of, Value yes, Value no) { return b.select(b.compare(Direction::GT, of, b.like(of, 0)), yes, no); }
+
+Value relu(Body& b, std::span<const Value> x) { return b.binary(Op::maximum, x[0], 0); }
+Value relu6(Body& b, std::span<const Value> x) { return b.binary(Op::minimum, relu(b, x), 6); }
+Value elu(Body& b, std::span<const Value> x) { return where_positive(b, x[0], x[0], b.unary(Op::exponential_minus_one, x[0])); }
+Value softplus(Body& b, std::span<const Value> x) {
+  const Value tail = b.unary(Op::log_plus_one, b.unary(Op::exponential, b.unary(Op::negate, b.unary(Op::abs, x[0]))));
+  return b.binary(Op::add, b.binary(Op::maximum, x[0], 0), tail);
+}
+Value square(Body& b, std::span<const Value> x) { return times(b, x[0], x[0]); }
+Value reciprocal(Body& b, std::span<const Value> x) { return b.binary(Op::divide, b.like(x[0], 1), x[0]); }
+Value squared_difference(Body& b, std::span<const Value> x) {
+  const Value d = b.binary(Op::subtract, x[0], x[1]);
+  return times(b, d, d);
+}
+Value zeros_like(Body& b, std::span<const Value> x) { return b.like(x[0], 0); }
+Value ones_like(Body& b, std::span<const Value> x) { return b.like(x[0], 1); }
+Value div_no_nan(Body& b, std::span<const Value> x) {
+  const auto [a, d] = alike(b, x[0], x[1]);
+  return b.select(b.compare(Direction::EQ, d, b.like(d, 0)), b.like(d, 0), b.binary(Op::divide, a, d));
+}
+Value floor_div(Body& b, std::span<const Value> x) {
+  const Value q = b.binary(Op::divide, x[0], x[1]);
+  return ir::is_float(b.type(q)) ? b.unary(Op::floor, q) : q;
+}
+
+/// Gradients. TensorFlow gives those of relu the gradient first, those of tanh and the like the result first.
+Value relu_grad(Body& b, std::span<const Value> x) { return where_positive(b, x[1], x[0], b.like(x[0], 0)); }
+Value relu6_grad(Body& b, std::span<const Value> x) {
+  const Value below = b.compare(Direction::LT, x[1], b.like(x[1], 6));
+  return b.select(below, relu_grad(b, x), b.like(x[0], 0));
+}
+Value elu_grad(Body& b, std::span<const Value> x) { return where_positive(b, x[1], x[0], times(b, x[0], b.binary(Op::add, x[1], 1))); }
+Value softplus_grad(Body& b, std::span<const Value> x) { return times(b, x[0], b.unary(Op::logistic, x[1])); }
+Value tanh_grad(Body& b, std::span<const Value> x) { return times(b, x[1], one_minus(b, times(b, x[0], x[0]))); }
+Value sigmoid_grad(Body& b, std::span<const Value> x) { return times(b, x[1], times(b, x[0], one_minus(b, x[0]))); }
+Value sqrt_grad(Body& b, std::span<const Value> x) { return b.binary(Op::divide, b.binary(Op::multiply, x[1], 0.5), x[0]); }
+Value rsqrt_grad(Body& b, std::span<const Value> x) {
+  return times(b, b.binary(Op::multiply, x[1], -0.5), times(b, x[0], times(b, x[0], x[0])));
+}
+Value reciprocal_grad(Body& b, std::span<const Value> x) { return b.unary(Op::negate, times(b, x[1], times(b, x[0], x[0]))); }
+
+Value l2_loss(Body& b, std::span<const Value> x) {
+  Dims all;
+  for (int64_t d = 0; d < b.rank(x[0]); ++d) all.push_back(d);
+  return b.binary(Op::multiply, b.reduce(Op::add, times(b, x[0], x[0]), all), 0.5);
+}
+
+Values leaky_relu(Lowering& l) {
+  const double alpha = attribute(l.node, "alpha", 0.2);
+  return l.fuse(
+      [&](Body& b, std::span<const Value> x) { return Values{where_positive(b, x[0], x[0], b.binary(Op::multiply, x[0], alpha))}; });
+}
+
+Values select(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) {
+    const auto [yes, no] = alike(b, x[1], x[2]);
+    Value condition = x[0];
+    const bool by_rows = b.rank(condition) == 1 && b.rank(yes) > 1;  // Select, not SelectV2: a condition a row
+    condition = by_rows ? b.broadcast(condition, b.dims(yes), {0}) : b.expand(condition, b.dims(yes));
+    return Values{b.select(condition, yes, no)};
+  });
+}
+
+Values cast(Lowering& l) {
+  const ir::Type to = attribute(l.node, "DstT", l.node.shapes.empty() ? ir::Type::f32 : l.node.shapes[0].type);
+  if (l.entry().type(l.in(0)) == to) return {l.in(0)};
+  return l.fuse([&](Body& b, std::span<const Value> x) { return Values{b.convert(x[0], to)}; });
+}
+
+Values add_n(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) {
+    Value sum = x[0];
+    for (const Value next : x.subspan(1)) sum = b.binary(Op::add, sum, next);
+    return Values{sum};
+  });
+}
+
+enum class Scaled : uint8_t { no, by_count };
+
+/// The dimensions are the second input.
+template <Op kOp, Scaled kScaled = Scaled::no>
+Values reduction(Lowering& l) {
+  const int64_t rank = l.shape(0).rank();
+  Dims dimensions = l.integers(1);
+  if (!l.error.empty()) return {};
+  for (int64_t& d : dimensions) d = from_end(d, rank);
+  for (const int64_t d : dimensions) {
+    if (d < 0 || d >= rank) return l.fail("reduces over a dimension that its input lacks");
+  }
+  const bool keep = attribute(l.node, "keep_dims", false);
+  const Value operand = l.in(0);
+  return {l.program.fuse1({{operand}}, [&](Body& b, std::span<const Value> x) {
+    double count = 1;
+    for (const int64_t d : dimensions) count *= static_cast<double>(b.dims(x[0])[static_cast<size_t>(d)]);
+    const Value sum = keep ? b.reduce_keep(kOp, x[0], dimensions) : b.reduce(kOp, x[0], dimensions);
+    return kScaled == Scaled::by_count && count > 0 ? b.binary(Op::multiply, sum, 1 / count) : sum;
+  })};
+}
+
+constexpr Rule kRules[] = {
+    {"Abs", unary<Op::abs>},
+    {"Neg", unary<Op::negate>},
+    {"Exp", unary<Op::exponential>},
+    {"Expm1", unary<Op::exponential_minus_one>},
+    {"Log", unary<Op::log>},
+    {"Log1p", unary<Op::log_plus_one>},
+    {"Sqrt", unary<Op::sqrt>},
+    {"Rsqrt", unary<Op::rsqrt>},
+    {"Tanh", unary<Op::tanh>},
+    {"Sigmoid", unary<Op::logistic>},
+    {"Sin", unary<Op::sine>},
+    {"Cos", unary<Op::cosine>},
+    {"Erf", unary<Op::erf>},
+    {"Floor", unary<Op::floor>},
+    {"Ceil", unary<Op::ceil>},
+    {"Round", unary<Op::round_nearest_even>},
+    {"Sign", unary<Op::sign>},
+    {"IsFinite", unary<Op::is_finite>},
+    {"LogicalNot", unary<Op::not_>},
+    {"Relu", kernel<relu>},
+    {"Relu6", kernel<relu6>},
+    {"Elu", kernel<elu>},
+    {"LeakyRelu", leaky_relu},
+    {"Softplus", kernel<softplus>},
+    {"Square", kernel<square>},
+    {"Reciprocal", kernel<reciprocal>},
+    {"Inv", kernel<reciprocal>},
+    {"ZerosLike", kernel<zeros_like>},
+    {"OnesLike", kernel<ones_like>},
+    {"Cast", cast},
+    {"Add", binary<Op::add>},
+    {"AddV2", binary<Op::add>},
+    {"Sub", binary<Op::subtract>},
+    {"Mul", binary<Op::multiply>},
+    {"RealDiv", binary<Op::divide>},
+    {"Div", binary<Op::divide>},
+    {"DivNoNan", kernel<div_no_nan>},
+    {"FloorDiv", kernel<floor_div>},
+    {"Maximum", binary<Op::maximum>},
+    {"Minimum", binary<Op::minimum>},
+    {"Pow", binary<Op::power>},
+    {"SquaredDifference", kernel<squared_difference>},
+    {"LogicalAnd", binary<Op::and_>},
+    {"LogicalOr", binary<Op::or_>},
+    {"Equal", compare<Direction::EQ>},
+    {"NotEqual", compare<Direction::NE>},
+    {"Greater", compare<Direction::GT>},
+    {"GreaterEqual", compare<Direction::GE>},
+    {"Less", compare<Direction::LT>},
+    {"LessEqual", compare<Direction::LE>},
+    {"Select", select},
+    {"SelectV2", select},
+    {"AddN", add_n},
+    {"AccumulateNV2", add_n},
+    {"ReluGrad", kernel<relu_grad>},
+    {"Relu6Grad", kernel<relu6_grad>},
+    {"EluGrad", kernel<elu_grad>},
+    {"SoftplusGrad", kernel<softplus_grad>},
+    {"TanhGrad", kernel<tanh_grad>},
+    {"SigmoidGrad", kernel<sigmoid_grad>},
+    {"SqrtGrad", kernel<sqrt_grad>},
+    {"RsqrtGrad", kernel<rsqrt_grad>},
+    {"ReciprocalGrad", kernel<reciprocal_grad>},
+    {"InvGrad", kernel<reciprocal_grad>},
+    {"L2Loss", kernel<l2_loss>},
+    {"Sum", reduction<Op::add>},
+    {"Mean", reduction<Op::add, Scaled::by_count>},
+    {"Max", reduction<Op::maximum>},
+    {"Min", reduction<Op::minimum>},
+    {"Prod", reduction<Op::multiply>},
+    {"All", reduction<Op::and_>},
+    {"Any", reduction<Op::or_>},
+};
+
+}  // namespace
+
+std::span<const Rule> math_rules() { return kRules; }
+
+}  // namespace importers::tensorflow

@@ -1,0 +1,390 @@
+// Products, convolutions, pools, normalisation, losses, with their gradients. Convolutions and products are library calls; filters are
+// HWIO. Sources of the formulas: TensorFlow's documentation of each op; gradients as XLA's own lowering of convolutions has them (a
+// gradient of the input dilates the result's gradient and turns the window, one of the filter takes the result's gradient as the window).
+#include <algorithm>
+
+#include "importers/tensorflow/lower_rules.h"
+
+namespace importers::tensorflow {
+namespace {
+
+using ir::Op;
+
+Dims ones_of(const Node& node, std::string_view name) { return attribute(node, name, Dims{1, 1, 1, 1}); }
+
+/// A convolution's window over both dimensions of space, forward.
+struct Space {
+  Format format;
+  Dims stride, dilation, extent;  ///< by dimension of space; extent: of the dilated window
+  std::vector<Padding> padding;
+};
+
+Space space_of(const Node& node, const Dims& image, const Dims& filter) {
+  Space space{format_of(node), {}, {}, {}, {}};
+  const Dims strides = ones_of(node, "strides"), dilations = ones_of(node, "dilations");
+  for (int64_t s = 0; s < 2; ++s) {
+    const auto d = static_cast<size_t>(space.format.first_space + s);
+    space.stride.push_back(strides[d]);
+    space.dilation.push_back(dilations[d]);
+    space.extent.push_back((filter[static_cast<size_t>(s)] - 1) * dilations[d] + 1);
+    space.padding.push_back(padding_of(node, static_cast<int64_t>(d), image[d], space.extent.back(), strides[d]));
+  }
+  return space;
+}
+
+bool has_strides(const Node& node) { return ones_of(node, "strides").size() == 4 && ones_of(node, "dilations").size() == 4; }
+
+std::string labels(const Format& format, std::string_view first, std::string_view last, std::string_view kernel, std::string_view result) {
+  return std::string(format.first_space == 2 ? first : last) + "_" + std::string(kernel) + "->" + std::string(result);
+}
+
+Body::Convolution forward(const Space& space, const Dims& filter, int64_t features) {
+  Body::Convolution c;
+  for (size_t s = 0; s < 2; ++s) {
+    c.window.push_back({filter[s], space.stride[s], space.padding[s].low, space.padding[s].high, 1, space.dilation[s]});
+  }
+  const std::string_view image = space.format.first_space == 2 ? "bf01" : "b01f";
+  c.labels = labels(space.format, "bf01", "b01f", "01io", image);
+  c.feature_groups = std::max<int64_t>(1, features / std::max<int64_t>(1, filter[2]));
+  return c;
+}
+
+Values conv2d(Lowering& l) {
+  const Dims image = l.dims(0), filter = l.dims(1);
+  if (image.size() != 4 || filter.size() != 4 || !has_strides(l.node)) return l.fail("is no convolution of two dimensions");
+  const Space space = space_of(l.node, image, filter);
+  const Body::Convolution c = forward(space, filter, image[static_cast<size_t>(space.format.features)]);
+  return {l.entry().convolution(l.in(0), l.in(1), c)};
+}
+
+/// (sizes of the input, filter, gradient of the result) → gradient of the input.
+Values conv2d_input_grad(Lowering& l) {
+  const Dims image = l.integers(0), filter = l.dims(1), gradient = l.dims(2);
+  if (!l.error.empty() || image.size() != 4 || filter.size() != 4 || gradient.size() != 4 || !has_strides(l.node))
+    return l.fail("its sizes are not known");
+  const Space space = space_of(l.node, image, filter);
+  if (image[static_cast<size_t>(space.format.features)] != filter[2]) return l.fail("is a gradient of a grouped convolution");
+  Body::Convolution c;
+  for (size_t s = 0; s < 2; ++s) {
+    const auto d = static_cast<size_t>(space.format.first_space) + s;
+    const int64_t dilated = (gradient[d] - 1) * space.stride[s] + 1, low = space.extent[s] - 1 - space.padding[s].low;
+    const int64_t high = image[d] - dilated - low + space.extent[s] - 1;
+    c.window.push_back({filter[s], 1, low, high, space.stride[s], space.dilation[s], true});
+  }
+  c.labels = labels(space.format, "bf01", "b01f", "01oi", space.format.first_space == 2 ? "bf01" : "b01f");
+  return {l.entry().convolution(l.in(2), l.in(1), c)};
+}
+
+/// (input, sizes of the filter, gradient of the result) → gradient of the filter.
+Values conv2d_filter_grad(Lowering& l) {
+  const Dims image = l.dims(0), filter = l.integers(1), gradient = l.dims(2);
+  if (!l.error.empty() || image.size() != 4 || filter.size() != 4 || gradient.size() != 4 || !has_strides(l.node))
+    return l.fail("its sizes are not known");
+  const Space space = space_of(l.node, image, filter);
+  if (image[static_cast<size_t>(space.format.features)] != filter[2]) return l.fail("is a gradient of a grouped convolution");
+  Body::Convolution c;
+  for (size_t s = 0; s < 2; ++s) {
+    const auto d = static_cast<size_t>(space.format.first_space) + s;
+    const int64_t whole = (gradient[d] - 1) * space.stride[s] + 1, low = space.padding[s].low;
+    const int64_t high = (filter[s] - 1) * space.dilation[s] + whole - image[d] - low;
+    c.window.push_back({gradient[d], space.dilation[s], low, high, 1, space.stride[s]});
+  }
+  c.labels = labels(space.format, "fb01", "f01b", space.format.first_space == 2 ? "io01" : "i01o", "01bf");
+  return {l.entry().convolution(l.in(0), l.in(2), c)};
+}
+
+/// A vector a feature, spread over the shape of `like`.
+Value by_feature(Body& b, Value vector, Value like, int64_t features) { return b.broadcast(vector, b.dims(like), {features}); }
+
+/// All dimensions but that of the features.
+Dims others(int64_t rank, int64_t features) {
+  Dims dims;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (d != features) dims.push_back(d);
+  }
+  return dims;
+}
+
+/// The last dimension, but for images with features first.
+int64_t bias_dimension(const Node& node, int64_t rank) {
+  return attribute(node, "data_format", std::string("NHWC")).starts_with("NC") && rank > 2 ? 1 : rank - 1;
+}
+
+Values bias_add(Lowering& l) {
+  const int64_t features = bias_dimension(l.node, l.shape(0).rank());
+  return {l.program.fuse1({{l.in(0), l.in(1)}},
+                          [&](Body& b, std::span<const Value> x) { return b.binary(Op::add, x[0], by_feature(b, x[1], x[0], features)); })};
+}
+
+Values bias_add_grad(Lowering& l) {
+  const int64_t rank = l.shape(0).rank(), features = bias_dimension(l.node, rank);
+  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) { return b.reduce(Op::add, x[0], others(rank, features)); })};
+}
+
+ir::DotDims matrices(bool transpose_a, bool transpose_b, int64_t rank) {
+  ir::DotDims dims;
+  for (int64_t d = 0; d + 2 < rank; ++d) dims.lhs_batch.push_back(d), dims.rhs_batch.push_back(d);
+  dims.lhs_contracting = {rank - (transpose_a ? 2 : 1)};
+  dims.rhs_contracting = {rank - (transpose_b ? 1 : 2)};
+  return dims;
+}
+
+Values product(Lowering& l, std::string_view a, std::string_view b) {
+  const int64_t rank = l.shape(0).rank();
+  if (rank < 2 || rank != l.shape(1).rank()) return l.fail("is a product of unlike ranks");
+  return {l.entry().dot(l.in(0), l.in(1), matrices(attribute(l.node, a, false), attribute(l.node, b, false), rank))};
+}
+Values mat_mul(Lowering& l) { return product(l, "transpose_a", "transpose_b"); }
+Values batch_mat_mul(Lowering& l) { return product(l, "adj_x", "adj_y"); }
+
+/// What a fused product or convolution ends with, by name.
+Value ending(Body& b, std::string_view name, Value value, Value bias, int64_t features) {
+  if (name == "BiasAdd") return b.binary(Op::add, value, by_feature(b, bias, value, features));
+  if (name == "Relu") return b.binary(Op::maximum, value, 0);
+  if (name == "Relu6") return b.binary(Op::minimum, b.binary(Op::maximum, value, 0), 6);
+  if (name == "Tanh") return b.unary(Op::tanh, value);
+  if (name == "Sigmoid") return b.unary(Op::logistic, value);
+  return {};
+}
+
+/// fused_ops is ["BiasAdd"], ["BiasAdd", "Relu"], …: one kernel, as the framework has it.
+Values fused(Lowering& l, int64_t features, const std::function<Value(Body&, std::span<const Value>)>& start) {
+  const auto names = attribute(l.node, "fused_ops", std::vector<std::string>{});
+  for (const std::string& name : names) {
+    static constexpr std::string_view kKnown[] = {"BiasAdd", "Relu", "Relu6", "Tanh", "Sigmoid"};
+    if (std::ranges::find(kKnown, name) == std::end(kKnown)) return l.fail("ends with " + name);
+  }
+  return l.fuse([&](Body& b, std::span<const Value> x) {
+    Value value = start(b, x);
+    for (const std::string& name : names) value = ending(b, name, value, x[2], features);
+    return Values{value};
+  });
+}
+
+Values fused_mat_mul(Lowering& l) {
+  const ir::DotDims dims = matrices(attribute(l.node, "transpose_a", false), attribute(l.node, "transpose_b", false), 2);
+  return fused(l, 1, [&](Body& b, std::span<const Value> x) { return b.dot(x[0], x[1], dims); });
+}
+
+Values fused_conv2d(Lowering& l) {
+  const Dims image = l.dims(0), filter = l.dims(1);
+  if (image.size() != 4 || filter.size() != 4 || !has_strides(l.node)) return l.fail("is no convolution of two dimensions");
+  const Space space = space_of(l.node, image, filter);
+  const Body::Convolution c = forward(space, filter, image[static_cast<size_t>(space.format.features)]);
+  return fused(l, space.format.features, [&](Body& b, std::span<const Value> x) { return b.convolution(x[0], x[1], c); });
+}
+
+/// The window of a pool over all four dimensions.
+std::vector<ir::WindowDim> pool_window(const Node& node, const Dims& image) {
+  const Dims sizes = ones_of(node, "ksize"), strides = ones_of(node, "strides");
+  std::vector<ir::WindowDim> window;
+  for (size_t d = 0; d < image.size(); ++d) {
+    const int64_t size = d < sizes.size() ? sizes[d] : 1, stride = d < strides.size() ? strides[d] : 1;
+    const bool moves = size != 1 || stride != 1;
+    const Padding padding = moves ? padding_of(node, static_cast<int64_t>(d), image[d], size, stride) : Padding{};
+    window.push_back({size, stride, padding.low, padding.high});
+  }
+  return window;
+}
+
+Values max_pool(Lowering& l) {
+  const auto window = pool_window(l.node, l.dims(0));
+  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) { return b.reduce_window(Op::maximum, x[0], window); })};
+}
+
+/// The mean of what lies inside the image.
+Values avg_pool(Lowering& l) {
+  const auto window = pool_window(l.node, l.dims(0));
+  const bool hangs_over = std::ranges::any_of(window, [](const ir::WindowDim& d) { return d.pad_low > 0 || d.pad_high > 0; });
+  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
+    const Value sum = b.reduce_window(Op::add, x[0], window);
+    double count = 1;
+    for (const ir::WindowDim& d : window) count *= static_cast<double>(d.size);
+    if (!hangs_over) return b.binary(Op::multiply, sum, 1 / count);
+    return b.binary(Op::divide, sum, b.reduce_window(Op::add, b.like(x[0], 1), window));
+  })};
+}
+
+/// (input, result, gradient of the result).
+Values max_pool_grad(Lowering& l) {
+  const auto window = pool_window(l.node, l.dims(0));
+  return {
+      l.program.fuse1({{l.in(0), l.in(2)}}, [&](Body& b, std::span<const Value> x) { return b.select_and_scatter(x[0], window, x[1]); })};
+}
+
+struct Norm {
+  int64_t features;
+  Dims rest;     ///< what statistics run over
+  double count;  ///< of elements a feature
+  double epsilon;
+};
+Norm norm_of(Lowering& l, size_t image) {
+  const Dims dims = l.dims(image);
+  Norm norm{format_of(l.node).features, {}, 1, attribute(l.node, "epsilon", 1e-4)};
+  norm.rest = others(static_cast<int64_t>(dims.size()), norm.features);
+  for (const int64_t d : norm.rest) norm.count *= static_cast<double>(dims[static_cast<size_t>(d)]);
+  return norm;
+}
+
+Value scaled_sum(Body& b, Value value, const Norm& norm, double factor) {
+  return b.binary(Op::multiply, b.reduce(Op::add, value, norm.rest), factor);
+}
+Value inverse_deviation(Body& b, Value variance, double epsilon) { return b.unary(Op::rsqrt, b.binary(Op::add, variance, epsilon)); }
+
+/// (1 - factor)·running + factor·batch.
+Value running(Body& b, Value before, Value batch, double factor) {
+  if (factor == 1) return batch;
+  return b.binary(Op::add, b.binary(Op::multiply, before, 1 - factor), b.binary(Op::multiply, batch, factor));
+}
+
+/// (x, scale, offset, mean, variance) → y, the running mean and variance, and what the gradient needs: mean and variance of the batch, and
+/// an empty array. The running variance is corrected by n/(n-1).
+Values batch_norm(Lowering& l) {
+  const Norm norm = norm_of(l, 0);
+  const bool training = attribute(l.node, "is_training", true);
+  const double factor = attribute(l.node, "exponential_avg_factor", 1.0), bessel = norm.count > 1 ? norm.count / (norm.count - 1) : 1;
+  const Values operands{l.in(0), l.in(1), l.in(2), l.in(3), l.in(4)};
+  Values results = l.program.fuse(operands, [&](Body& b, std::span<const Value> x) {
+    const auto wide = [&](Value v) { return by_feature(b, v, x[0], norm.features); };
+    const Value mean = training ? scaled_sum(b, x[0], norm, 1 / norm.count) : x[3];
+    const Value centred = b.binary(Op::subtract, x[0], wide(mean));
+    const Value variance = training ? scaled_sum(b, b.binary(Op::multiply, centred, centred), norm, 1 / norm.count) : x[4];
+    const Value scale = b.binary(Op::multiply, inverse_deviation(b, variance, norm.epsilon), x[1]);
+    const Value y = b.binary(Op::add, b.binary(Op::multiply, centred, wide(scale)), wide(x[2]));
+    if (!training) return Values{y};
+    const Value corrected = b.binary(Op::multiply, variance, bessel);
+    return Values{y, running(b, x[3], mean, factor), running(b, x[4], corrected, factor), mean, variance};
+  });
+  if (!training) return {results[0], l.in(3), l.in(4), l.in(3), l.in(4), Value{}};
+  results.push_back({});
+  return results;
+}
+
+/// (gradient of y, x, scale, mean of the batch, variance of the batch) → gradients of x, scale and offset.
+Values batch_norm_grad(Lowering& l) {
+  const Norm norm = norm_of(l, 1);
+  const bool training = attribute(l.node, "is_training", true);
+  const Values operands{l.in(0), l.in(1), l.in(2), l.in(3), l.in(4)};
+  Values results = l.program.fuse(operands, [&](Body& b, std::span<const Value> x) {
+    const auto wide = [&](Value v) { return by_feature(b, v, x[1], norm.features); };
+    const Value inverse = inverse_deviation(b, x[4], norm.epsilon);
+    const Value centred = b.binary(Op::subtract, x[1], wide(x[3]));
+    const Value offset_grad = b.reduce(Op::add, x[0], norm.rest);
+    const Value scale_grad = b.binary(Op::multiply, b.reduce(Op::add, b.binary(Op::multiply, x[0], centred), norm.rest), inverse);
+    Value inside = x[0];
+    if (training) {
+      const Value by_mean = b.binary(Op::multiply, offset_grad, 1 / norm.count);
+      const Value by_deviation = b.binary(Op::multiply, b.binary(Op::multiply, scale_grad, inverse), 1 / norm.count);
+      inside = b.binary(Op::subtract, b.binary(Op::subtract, x[0], wide(by_mean)), b.binary(Op::multiply, centred, wide(by_deviation)));
+    }
+    return Values{b.binary(Op::multiply, inside, wide(b.binary(Op::multiply, x[2], inverse))), scale_grad, offset_grad};
+  });
+  results.resize(5);
+  return results;
+}
+
+/// x minus its maximum along the last dimension, e to it, and the sum of that.
+struct Exponentials {
+  Value shifted, powers, sum;
+};
+Exponentials exponentials(Body& b, Value x) {
+  const int64_t last = b.rank(x) - 1;
+  Dims rows;
+  for (int64_t d = 0; d < last; ++d) rows.push_back(d);
+  const Value shifted = b.binary(Op::subtract, x, b.broadcast(b.reduce(Op::maximum, x, {last}), b.dims(x), rows));
+  const Value powers = b.unary(Op::exponential, shifted);
+  return {shifted, powers, b.reduce(Op::add, powers, {last})};
+}
+Value by_row(Body& b, Value row, Value like) {
+  Dims rows;
+  for (int64_t d = 0; d + 1 < b.rank(like); ++d) rows.push_back(d);
+  return b.broadcast(row, b.dims(like), rows);
+}
+
+Values softmax(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) {
+    const Exponentials e = exponentials(b, x[0]);
+    return Values{b.binary(Op::divide, e.powers, by_row(b, e.sum, x[0]))};
+  });
+}
+
+Values log_softmax(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) {
+    const Exponentials e = exponentials(b, x[0]);
+    return Values{b.binary(Op::subtract, e.shifted, by_row(b, b.unary(Op::log, e.sum), x[0]))};
+  });
+}
+
+/// Loss and its gradient from logits [n, c] and what the row should be, as [n, c].
+Values cross_entropy(Body& b, Value logits, Value target) {
+  const int64_t last = b.rank(logits) - 1;
+  const Exponentials e = exponentials(b, logits);
+  const Value log_sum = b.unary(Op::log, e.sum);
+  const Value log_likely = b.binary(Op::subtract, e.shifted, by_row(b, log_sum, logits));
+  const Value loss = b.unary(Op::negate, b.reduce(Op::add, b.binary(Op::multiply, target, log_likely), {last}));
+  return {loss, b.binary(Op::subtract, b.binary(Op::divide, e.powers, by_row(b, e.sum, logits)), target)};
+}
+
+/// (logits [n, c], labels [n]).
+Values sparse_cross_entropy(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) {
+    const Value classes = b.iota(b.type(x[1]), b.dims(x[0]), 1);
+    const Value hit = b.compare(ir::Direction::EQ, b.broadcast(x[1], b.dims(x[0]), {0}), classes);
+    return cross_entropy(b, x[0], b.convert(hit, b.type(x[0])));
+  });
+}
+
+Values dense_cross_entropy(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) { return cross_entropy(b, x[0], x[1]); });
+}
+
+constexpr Rule kRules[] = {
+    {"MatMul", mat_mul},
+    {"BatchMatMul", batch_mat_mul},
+    {"BatchMatMulV2", batch_mat_mul},
+    {"_FusedMatMul", fused_mat_mul},
+    {"Conv2D", conv2d},
+    {"_FusedConv2D", fused_conv2d},
+    {"Conv2DBackpropInput", conv2d_input_grad},
+    {"Conv2DBackpropFilter", conv2d_filter_grad},
+    {"BiasAdd", bias_add},
+    {"BiasAddV1", bias_add},
+    {"BiasAddGrad", bias_add_grad},
+    {"MaxPool", max_pool},
+    {"AvgPool", avg_pool},
+    {"MaxPoolGrad", max_pool_grad},
+    {"FusedBatchNorm", batch_norm},
+    {"FusedBatchNormV2", batch_norm},
+    {"FusedBatchNormV3", batch_norm},
+    {"FusedBatchNormGrad", batch_norm_grad},
+    {"FusedBatchNormGradV2", batch_norm_grad},
+    {"FusedBatchNormGradV3", batch_norm_grad},
+    {"Softmax", softmax},
+    {"LogSoftmax", log_softmax},
+    {"SoftmaxCrossEntropyWithLogits", dense_cross_entropy},
+    {"SparseSoftmaxCrossEntropyWithLogits", sparse_cross_entropy},
+};
+
+}  // namespace
+
+std::span<const Rule> network_rules() { return kRules; }
+
+Format format_of(const Node& node) {
+  const std::string format = attribute(node, "data_format", std::string("NHWC"));
+  return format.starts_with("NC") ? Format{1, 2} : Format{3, 1};
+}
+
+Padding padding_of(const Node& node, int64_t dimension, int64_t size, int64_t window, int64_t stride) {
+  const std::string how = attribute(node, "padding", std::string("VALID"));
+  if (how == "EXPLICIT") {
+    const Dims amounts = attribute(node, "explicit_paddings", Dims{});
+    const auto at = static_cast<size_t>(2 * dimension);
+    return at + 1 < amounts.size() ? Padding{amounts[at], amounts[at + 1]} : Padding{};
+  }
+  if (how != "SAME") return {};
+  const int64_t out = (size + stride - 1) / std::max<int64_t>(1, stride);
+  const int64_t total = std::max<int64_t>(0, (out - 1) * stride + window - size);
+  return {total / 2, total - total / 2};
+}
+
+}  // namespace importers::tensorflow

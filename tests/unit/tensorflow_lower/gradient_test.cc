@@ -1,0 +1,219 @@
+// Gradient operators against finite differences of the operators that they are gradients of.
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "tests/unit/tensorflow_lower/small_graph.h"
+
+namespace importers::tensorflow {
+namespace {
+
+size_t elements(const Dims& dims) {
+  return static_cast<size_t>(std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()));
+}
+
+/// An operator y = f(x, …) and the operator that gives the gradient of Σ g·y with respect to input `of`.
+struct Case {
+  std::string name;
+  std::map<std::string, Dims> inputs;
+  std::string of;
+  std::function<void(SmallGraph&, std::map<std::string, int>&)> forward;   ///< its last node's first output is y
+  std::function<void(SmallGraph&, std::map<std::string, int>&)> gradient;  ///< reads also "y" and "g"; its last node gives the gradient
+  int port = 0;                                                            ///< of the gradient
+  double step = 1e-2, tolerance = 2e-3;
+  std::map<std::string, Numbers> values = {};  ///< of inputs that are not varied numbers
+};
+
+std::map<std::string, int> feeds(SmallGraph& small, const Case& test) {
+  std::map<std::string, int> ids;
+  for (const auto& [name, dims] : test.inputs) ids[name] = small.feed(name, dims, name == "labels" ? ir::Type::s32 : ir::Type::f32);
+  return ids;
+}
+
+double weighted(const Numbers& y, const Numbers& g) { return std::inner_product(y.begin(), y.end(), g.begin(), 0.0); }
+
+class Gradient : public testing::TestWithParam<Case> {};
+
+TEST_P(Gradient, IsWhatFiniteDifferencesSay) {
+  const Case& test = GetParam();
+  SmallGraph forward;
+  auto ids = feeds(forward, test);
+  test.forward(forward, ids);
+  std::map<std::string, Numbers> values = test.values;
+  for (const auto& [name, dims] : test.inputs) values.try_emplace(name, varied(elements(dims)));
+  const Numbers y = computed(forward.graph, values)[0], g = varied(y.size(), 0.7);
+
+  SmallGraph backward;
+  Case with = test;
+  ids = feeds(backward, test);
+  test.forward(backward, ids);
+  ids["y"] = backward.last();
+  const auto lowered = lower(forward.graph);
+  const ir::Module& module = lowered->module;
+  ids["g"] = backward.feed("g", module.shape(module.instr(module.entry, module.comp(module.entry).root)).elements[0].dims);
+  test.gradient(backward, ids);
+  if (test.port > 0) backward.op("Identity", {Output(backward.last(), test.port)});
+  auto all = values;
+  all["g"] = g;
+  const std::vector<Numbers> results = computed(backward.graph, all);
+  ASSERT_FALSE(results.empty());
+  const Numbers& gradient = results.back();
+  ASSERT_EQ(gradient.size(), values[test.of].size());
+
+  const size_t count = gradient.size(), stride = std::max<size_t>(1, count / 12);
+  for (size_t i = 0; i < count; i += stride) {
+    auto up = values, down = values;
+    up[test.of][i] += test.step, down[test.of][i] -= test.step;
+    const double expected = (weighted(computed(forward.graph, up)[0], g) - weighted(computed(forward.graph, down)[0], g)) / (2 * test.step);
+    EXPECT_NEAR(gradient[i], expected, test.tolerance * (1 + std::abs(expected))) << "element " << i;
+  }
+}
+
+using Ids = std::map<std::string, int>;
+
+/// f(x) with a gradient op of (first, second).
+Case unary(const std::string& forward, const std::string& gradient, const std::string& first, const std::string& second, double shift = 0) {
+  Numbers x = varied(24);
+  for (double& value : x) value = shift > 0 ? shift + std::abs(value) : value;
+  return {gradient,
+          {{"x", {4, 6}}},
+          "x",
+          [=](SmallGraph& s, Ids& i) { s.op(forward, {i["x"]}); },
+          [=](SmallGraph& s, Ids& i) {
+            s.op(gradient, {i[first], i[second]});
+          },
+          0,
+          1e-2,
+          2e-3,
+          {{"x", x}}};
+}
+
+struct Convolved {
+  std::string format, padding;
+  Dims image, filter, stride, dilation = {1, 1, 1, 1};
+};
+
+std::map<std::string, Attribute, std::less<>> attributes(const Convolved& c) {
+  return {{"data_format", c.format}, {"padding", c.padding}, {"strides", c.stride}, {"dilations", c.dilation}};
+}
+
+Case input_gradient(const std::string& name, const Convolved& c) {
+  return {"Conv2DBackpropInput_" + name,
+          {{"x", c.image}, {"w", c.filter}},
+          "x",
+          [=](SmallGraph& s, Ids& i) {
+            s.op("Conv2D", {i["x"], i["w"]}, attributes(c));
+          },
+          [=](SmallGraph& s, Ids& i) {
+            const int sizes = s.integers(c.image);
+            s.op("Conv2DBackpropInput", {sizes, i["w"], i["g"]}, attributes(c));
+          }};
+}
+
+Case filter_gradient(const std::string& name, const Convolved& c) {
+  return {"Conv2DBackpropFilter_" + name,
+          {{"x", c.image}, {"w", c.filter}},
+          "w",
+          [=](SmallGraph& s, Ids& i) {
+            s.op("Conv2D", {i["x"], i["w"]}, attributes(c));
+          },
+          [=](SmallGraph& s, Ids& i) {
+            const int sizes = s.integers(c.filter);
+            s.op("Conv2DBackpropFilter", {i["x"], sizes, i["g"]}, attributes(c));
+          }};
+}
+
+Case norm(const std::string& name, const std::string& format, const std::string& of, int port) {
+  const Dims image = format == "NCHW" ? Dims{2, 3, 3, 2} : Dims{2, 3, 2, 3};
+  std::map<std::string, Attribute, std::less<>> attributes{{"data_format", format}, {"epsilon", 1e-2}};
+  return {"FusedBatchNormGradV3_" + name,
+          {{"x", image}, {"scale", {3}}, {"offset", {3}}, {"mean", {3}}, {"variance", {3}}},
+          of,
+          [=](SmallGraph& s, Ids& i) {
+            s.op("FusedBatchNormV3", {i["x"], i["scale"], i["offset"], i["mean"], i["variance"]}, attributes);
+          },
+          [=](SmallGraph& s, Ids& i) {
+            const int y = i["y"];
+            s.op("FusedBatchNormGradV3", {i["g"], i["x"], i["scale"], Output(y, 3), Output(y, 4), Output(y, 5)}, attributes);
+          },
+          port,
+          1e-2,
+          5e-3};
+}
+
+const Convolved kSame{"NHWC", "SAME", {2, 5, 6, 3}, {3, 3, 3, 4}, {1, 2, 2, 1}};
+const Convolved kValid{"NCHW", "VALID", {2, 3, 7, 6}, {3, 2, 3, 4}, {1, 1, 2, 2}};
+const Convolved kPlain{"NCHW", "SAME", {2, 3, 4, 4}, {1, 1, 3, 5}, {1, 1, 2, 2}};
+const Convolved kDilated{"NHWC", "SAME", {1, 7, 7, 2}, {3, 3, 2, 3}, {1, 1, 1, 1}, {1, 2, 2, 1}};
+
+const Case kCases[] = {
+    unary("Relu", "ReluGrad", "g", "y"),
+    unary("Relu6", "Relu6Grad", "g", "y"),
+    unary("Elu", "EluGrad", "g", "y"),
+    unary("Softplus", "SoftplusGrad", "g", "x"),
+    unary("Tanh", "TanhGrad", "y", "g"),
+    unary("Sigmoid", "SigmoidGrad", "y", "g"),
+    unary("Sqrt", "SqrtGrad", "y", "g", 0.5),
+    unary("Rsqrt", "RsqrtGrad", "y", "g", 0.5),
+    unary("Reciprocal", "ReciprocalGrad", "y", "g", 0.5),
+    input_gradient("same", kSame),
+    input_gradient("valid", kValid),
+    input_gradient("strided_1x1", kPlain),
+    input_gradient("dilated", kDilated),
+    filter_gradient("same", kSame),
+    filter_gradient("valid", kValid),
+    filter_gradient("strided_1x1", kPlain),
+    filter_gradient("dilated", kDilated),
+    norm("x_nhwc", "NHWC", "x", 0),
+    norm("x_nchw", "NCHW", "x", 0),
+    norm("scale", "NCHW", "scale", 1),
+    norm("offset", "NHWC", "offset", 2),
+    {"BiasAddGrad",
+     {{"x", {2, 3, 4, 2}}, {"bias", {3}}},
+     "bias",
+     [](SmallGraph& s, Ids& i) {
+       s.op("BiasAdd", {i["x"], i["bias"]}, {{"data_format", std::string("NCHW")}});
+     },
+     [](SmallGraph& s, Ids& i) {
+       s.op("BiasAddGrad", {i["g"]}, {{"data_format", std::string("NCHW")}});
+     }},
+    {"MaxPoolGrad",
+     {{"x", {1, 2, 7, 7}}},
+     "x",
+     [](SmallGraph& s, Ids& i) {
+       s.op("MaxPool", {i["x"]},
+            {{"data_format", std::string("NCHW")},
+             {"padding", std::string("SAME")},
+             {"ksize", Dims{1, 1, 3, 3}},
+             {"strides", Dims{1, 1, 2, 2}}});
+     },
+     [](SmallGraph& s, Ids& i) {
+       s.op("MaxPoolGrad", {i["x"], i["y"], i["g"]},
+            {{"data_format", std::string("NCHW")},
+             {"padding", std::string("SAME")},
+             {"ksize", Dims{1, 1, 3, 3}},
+             {"strides", Dims{1, 1, 2, 2}}});
+     },
+     0,
+     1e-3,
+     2e-3},
+    {"SparseSoftmaxCrossEntropyWithLogits",
+     {{"x", {3, 5}}, {"labels", {3}}},
+     "x",
+     [](SmallGraph& s, Ids& i) {
+       s.op("SparseSoftmaxCrossEntropyWithLogits", {i["x"], i["labels"]});
+     },
+     [](SmallGraph& s, Ids& i) {
+       const int rows = s.op("ExpandDims", {i["g"], s.integers({-1}, true)});
+       s.op("Mul", {rows, Output(i["y"], 1)});
+     },
+     0,
+     1e-2,
+     2e-3,
+     {{"labels", {4, 0, 2}}}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Op, Gradient, testing::ValuesIn(kCases), [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace importers::tensorflow
