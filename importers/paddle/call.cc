@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/lowering.h"
@@ -104,6 +105,11 @@ int64_t Call::integer(std::string_view attribute, int64_t otherwise, std::string
 }
 
 bool Call::flag(std::string_view attribute, bool otherwise) { return flag_of(text(attribute)).value_or(otherwise); }
+
+double Call::scaled(double value) const {
+  const bool whole = value == std::trunc(value) && std::fabs(value) < 9e15;
+  return whole ? static_cast<double>(lowering_.sizes_.scaled(static_cast<int64_t>(value))) : value;
+}
 
 std::string_view Call::text(std::string_view attribute) const { return text_of(op_.attribute(attribute)); }
 

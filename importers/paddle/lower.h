@@ -59,6 +59,7 @@ class Call {
   double number(std::string_view attribute, double otherwise, std::string_view slot = {});
   int64_t integer(std::string_view attribute, int64_t otherwise, std::string_view slot = {});
   bool flag(std::string_view attribute, bool otherwise = false);
+  double scaled(double value) const;  ///< a whole number that is one of the program's sizes, as --scale makes it
   std::string_view text(std::string_view attribute) const;
   /// The type that an attribute names by number or word; nothing for -1 and where it is absent.
   std::optional<ir::Type> named_type(std::string_view attribute) const;

@@ -31,6 +31,7 @@ std::string_view shown_name(const Operator& op) {
 
 Lowering::Lowering(const Program& program, const Input& input, std::string_view name, std::vector<PlacedNote>& notes)
     : program_(program), notes_(notes), out_(name), sizes_(program, input.options), recipes_(program, sizes_) {
+  if (const std::string scaled = sizes_.text(); !scaled.empty()) notes_.push_back({program.offset, "scaled", scaled});
   for (const Block& block : program.blocks) {
     for (const Variable& variable : block.variables) variables_.emplace(variable.name, &variable);
     for (const Operator& op : block.operators) {

@@ -18,14 +18,23 @@ int64_t at(const Dims& dims, int64_t i) { return dims[static_cast<size_t>(i)]; }
 
 // ---------------------------------------------------------------- values from nothing
 
+Value constant(Call& c, ir::Type type, const Dims& dims, const std::vector<double>& values) {
+  ir::Literal literal;
+  for (const double value : values) {
+    const ir::Literal one = ir::is_float(type) ? ir::scalar_literal(type, value) : ir::scalar_literal(type, static_cast<int64_t>(value));
+    literal.data.insert(literal.data.end(), one.data.begin(), one.data.end());
+  }
+  return c.entry().constant(ir::array_shape(type, dims), std::move(literal));
+}
+
 /// Small arrays that the text tells stand in the program as constants: what Paddle keeps on the host, and shapes.
 void make(Call& c, ir::Type type, const Dims& dims, double value, bool on_host) {
   const auto n = static_cast<size_t>(elements_of(dims));
   if (n <= kMostKnown) c.set_known("Out", std::vector<double>(n, value));
   if (n > kMostKnown && elements_of(dims) >= int64_t{1} << 40) return c.fail("has more elements than a machine holds");
-  Value made = c.entry().fill(type, dims, value);
-  if (dims.empty() && !on_host) made = c.entry().unary(Op::copy, made);
-  c.set("Out", made);
+  if (on_host && n <= kMostKnown) return c.set("Out", constant(c, type, dims, std::vector<double>(n, value)));
+  const Value made = c.entry().fill(type, dims, value);
+  c.set("Out", dims.empty() ? c.entry().unary(Op::copy, made) : made);
 }
 
 void fill_constant(Call& c) {
@@ -34,7 +43,7 @@ void fill_constant(Call& c) {
   if (!type || !dims) return c.fail("type or shape are not known");
   const auto text = number_of(c.text("str_value"));
   const double value = c.has("ValueTensor") ? c.number("value", 0, "ValueTensor") : text ? *text : c.number("value", 0);
-  make(c, *type, *dims, value, c.flag("force_cpu") || c.text("place") == "Place(cpu)");
+  make(c, *type, *dims, ir::is_integer(*type) ? c.scaled(value) : value, c.flag("force_cpu") || c.text("place") == "Place(cpu)");
 }
 
 void fill_any_like(Call& c) {
@@ -51,20 +60,11 @@ void full_with_tensor(Call& c) {
   c.set("Out", c.fuse1({c.in("ValueTensor")}, [&](Body& b, In in) { return b.expand(b.reshape(b.convert(in[0], *type), {}), *dims); }));
 }
 
-Value constant(Call& c, ir::Type type, const Dims& dims, const std::vector<double>& values) {
-  ir::Literal literal;
-  for (const double value : values) {
-    const ir::Literal one = ir::is_float(type) ? ir::scalar_literal(type, value) : ir::scalar_literal(type, static_cast<int64_t>(value));
-    literal.data.insert(literal.data.end(), one.data.begin(), one.data.end());
-  }
-  return c.entry().constant(ir::array_shape(type, dims), std::move(literal));
-}
-
 /// Numbers that stand in an attribute: full_int_array, assign_value.
 void listed(Call& c, std::string_view attribute, const Dims& dims) {
   const ir::Type type = c.named_type("dtype").value_or(ir::Type::s64);
   std::vector<double> values;
-  for (const std::string_view item : items_of(c.text(attribute))) values.push_back(number_of(item).value_or(0));
+  for (const std::string_view item : items_of(c.text(attribute))) values.push_back(c.scaled(number_of(item).value_or(0)));
   if (static_cast<int64_t>(values.size()) != elements_of(dims)) return c.fail("has another number of values than its shape");
   if (values.size() <= kMostKnown) c.set_known("Out", values);
   c.set("Out", constant(c, type, dims, values));

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "importers/paddle/listing.h"
@@ -17,14 +19,13 @@ class Sizes {
   std::vector<int64_t> assumed(const std::vector<int64_t>& dims) const;
   /// A size that stands in an attribute: scaled if it is one of the program's.
   int64_t scaled(int64_t size) const;
-  bool scales() const { return scale_ > 1; }
-  int64_t batch() const { return batch_; }
-  int64_t sequence() const { return kSequence; }
+  std::string text() const;  ///< "2048 → 128, 4096 → 256"; "" where nothing is scaled
 
  private:
+  void split(const std::vector<int64_t>& shape, std::set<int64_t>& whole);
   static constexpr int64_t kBatch = 8, kSequence = 128;
   int64_t batch_, scale_;
-  std::unordered_map<int64_t, int64_t> smaller_;
+  std::map<int64_t, int64_t> smaller_;
 };
 
 }  // namespace importers::paddle

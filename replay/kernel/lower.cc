@@ -149,9 +149,13 @@ base::Status Lowering::add_finish(const Root& root, Nest& nest) {
   return put(nest.finish, root, logical, place);
 }
 
-/// The root's elements are the iterations of a stage: that of the first reduction, or one of its own.
+/// The root's elements are the iterations of a stage: that of the first reduction if it has as many, or one of its own.
 base::Status Lowering::add_map(const Root& root, Nest& nest) {
-  if (evaluator_.first_reduction && evaluator_.first_reduction->stage < nest.stages.size()) {
+  const auto as_many = [&](const Evaluator::Placed& placed) {
+    return ir::elements(ir::array_shape(root.shape->type, placed.sizes)) == ir::elements(*root.shape);
+  };
+  const auto& first = evaluator_.first_reduction;
+  if (first && first->stage < nest.stages.size() && as_many(*first)) {
     const auto joined = *evaluator_.first_reduction;
     const Place place = delinearise(out_.graph.terms, root.shape->dims, linearise(joined.sizes, joined.place));
     std::vector<Store> stores;
