@@ -12,6 +12,7 @@
 #include "importers/symbols/lsif.h"
 #include "importers/symbols/pysonar.h"
 #include "importers/symbols/scip.h"
+#include "importers/tensorflow/tensorflow.h"
 #include "src/base/text.h"
 
 namespace importers {
@@ -27,6 +28,7 @@ constexpr Importer kImporters[] = {
     {"scip", "SCIP index (protobuf)", symbols::match_scip, symbols::read_scip},
     {"scip-json", "SCIP index as JSON", symbols::match_scip_json, symbols::read_scip_json},
     {"lsif", "LSIF dump of a language server", symbols::match_lsif, symbols::read_lsif},
+    {"tensorflow-nodes", "TensorFlow: names of a graph's nodes, one a line", tensorflow::match_nodes, tensorflow::read_nodes},
 };
 
 }  // namespace

@@ -1,0 +1,157 @@
+// A line is a name, or a name and a number. What tells a list from any text with a word a line is that names end in op types.
+#include "importers/tensorflow/node_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "importers/tensorflow/names.h"
+#include "src/base/text.h"
+
+namespace importers::tensorflow {
+namespace {
+
+constexpr std::string_view kSection = "unsafe_resource_deps_";
+constexpr int64_t kMostNotes = 20;  ///< of lines that are no names; the rest is counted
+
+/// The next line of `rest`, without its end.
+std::string_view take_line(std::string_view& rest) {
+  const size_t end = std::min(rest.find('\n'), rest.size());
+  std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+  while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
+  return line;
+}
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' || c == '/' ||
+         c == '>' || c == '\\';
+}
+
+/// TensorFlow's own rule, with the leading '_' of nodes that its runtime makes.
+bool is_name(std::string_view name) {
+  if (name.empty() || name.front() == '/' || name.front() == '-' || name.front() == '>' || name.front() == '\\') return false;
+  return std::ranges::all_of(name, is_name_char);
+}
+
+std::optional<int64_t> number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::pair<std::string_view, std::string_view> split(std::string_view line) {
+  const size_t at = line.find_last_of(" \t");
+  if (at == std::string_view::npos) return {line, {}};
+  const size_t end = line.find_last_not_of(" \t", at);
+  return {line.substr(0, end + 1), line.substr(at + 1)};
+}
+
+/// "cluster_3" is a number too: dumps of clusters write either.
+std::optional<int64_t> id_or_cluster(std::string_view word) {
+  constexpr std::string_view kCluster = "cluster_";
+  return number(word.starts_with(kCluster) ? word.substr(kCluster.size()) : word);
+}
+
+std::optional<ListedName> parse(std::string_view line) {
+  ListedName listed;
+  if (const auto [first, second] = split(line); !second.empty()) {
+    if (const auto value = id_or_cluster(second)) {
+      listed.number = *value;
+      line = first;
+    }
+  }
+  listed.name = node_name(line);
+  return is_name(listed.name) ? std::optional(listed) : std::nullopt;
+}
+
+class Reader {
+ public:
+  NodeList read(std::string_view text) {
+    while (!text.empty()) {
+      ++line_;
+      const std::string_view line = take_line(text);
+      if (line.empty() || take_pair(line)) continue;
+      in_section_ = line.starts_with(kSection);
+      if (!in_section_) take_name(line);
+    }
+    finish();
+    return std::move(list_);
+  }
+
+ private:
+  bool take_pair(std::string_view line) {
+    if (!in_section_) return false;
+    const auto [first, second] = split(line);
+    const auto before = number(first), after = number(second);
+    if (!before || !after) return false;
+    list_.resource_deps.emplace_back(*before, *after);
+    return true;
+  }
+
+  void take_name(std::string_view line) {
+    ++list_.read;
+    auto listed = parse(line);
+    if (!listed) return refuse(line);
+    listed->line = line_;
+    const auto [at, fresh] = index_.emplace(listed->name, list_.names.size());
+    if (listed->number >= 0 && fresh && !numbers_.insert(listed->number).second) list_.clusters = true;
+    if (fresh) {
+      list_.names.push_back(*listed);
+    } else {
+      ++list_.names[at->second].times;
+      ++list_.repeated;
+    }
+  }
+
+  void refuse(std::string_view line) {
+    if (++list_.refused > kMostNotes) return;
+    list_.notes.push_back({line_, 1, "not-a-name", fmt::format("'{}' is no name of a node", base::escaped(line.substr(0, 60)))});
+  }
+
+  void finish() {
+    if (list_.refused > kMostNotes)
+      list_.notes.push_back({0, 0, "not-a-name", fmt::format("{} more lines are no names of nodes", list_.refused - kMostNotes)});
+    if (list_.repeated == 0) return;
+    list_.notes.push_back(
+        {0, 0, "repeated-name",
+         fmt::format("{} lines repeat a name: the list holds several dumps of the graph, and a name counts once", list_.repeated)});
+  }
+
+  NodeList list_;
+  std::unordered_map<std::string_view, size_t> index_;
+  std::unordered_set<int64_t> numbers_;
+  int64_t line_ = 0;
+  bool in_section_ = false;
+};
+
+}  // namespace
+
+NodeList read_node_list(std::string_view text) { return Reader().read(text); }
+
+Match match_node_list(std::string_view text) {
+  constexpr int64_t kLines = 1000;
+  int64_t lines = 0, names = 0, typed = 0, paths = 0;
+  while (!text.empty() && lines < kLines) {
+    const std::string_view line = take_line(text);
+    if (line.empty()) continue;
+    ++lines;
+    const auto listed = parse(line);
+    names += listed.has_value() ? 1 : 0;
+    if (!listed) continue;
+    typed += type_of_name(listed->name).empty() ? 0 : 1;
+    paths += listed->name.find('/') == std::string_view::npos ? 0 : 1;
+  }
+  if (lines == 0 || names * 10 < lines * 9) return {Match::none, fmt::format("{} of the first {} lines are names of nodes", names, lines)};
+  if (typed * 2 < names || paths == 0)
+    return {Match::weak, fmt::format("lines are words, but {} of {} are named like TensorFlow's nodes", typed, names)};
+  return {Match::likely, fmt::format("{} of {} names end in TensorFlow's op types", typed, names)};
+}
+
+}  // namespace importers::tensorflow
