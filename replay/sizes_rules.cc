@@ -66,14 +66,25 @@ Status get_size(Pass& pass, Id id) {
 /// (array, size of each dimension) → the array, filled so far.
 Status slice_to_dynamic(Pass& pass, Id id) {
   const std::vector<Id> operands = pass.edit.instr(id).operands;
-  pass.edit.become(id, operands.at(0));
+  if (operands.empty() || !ir::same_dims(pass.edit.shape(id), pass.edit.shape(operands[0])))
+    return base::Error{"SliceToDynamic: the result is no part of its operand"};
+  pass.edit.become(id, operands[0]);
   for (size_t k = 1; k < operands.size(); ++k) pass.set(id, 0, static_cast<int64_t>(k) - 1, pass.edit.scalar(operands[k]));
   return {};
+}
+
+/// Is it a tuple of the array and an s32 for each of its dimensions?
+bool holds_sizes(const ir::Shape& result, const ir::Shape& array) {
+  if (!result.is_tuple() || result.elements.size() != array.dims.size() + 1) return false;
+  const auto is_size = [](const ir::Shape& shape) { return shape.type == ir::Type::s32 && shape.dims.empty(); };
+  return ir::same_dims(result.elements[0], array) && std::all_of(result.elements.begin() + 1, result.elements.end(), is_size);
 }
 
 /// An array filled in part → (the array, size of each dimension).
 Status pad_to_static(Pass& pass, Id id) {
   const Id from = pass.edit.operand(id, 0);
+  if (!holds_sizes(pass.edit.shape(id), pass.edit.shape(from)))
+    return base::Error{"PadToStatic: the result is not its operand's array and the size of each dimension"};
   std::vector<Id> parts = {pass.edit.masked(from, pass.of(from), pass.edit.zero(pass.edit.shape(from).type))};
   for (int64_t d = 0; d < pass.edit.shape(from).rank(); ++d) parts.push_back(pass.size_of(from, d));
   pass.edit.become(id, Op::tuple, parts);

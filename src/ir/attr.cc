@@ -226,13 +226,14 @@ base::Result<ConvDims> attr_conv_dims(const Module& module, const Instr& instr) 
   const std::string_view text = attr_text(module, instr, "dim_labels").value_or("");
   const size_t bar = text.find('_'), arrow = text.find("->");
   if (bar == std::string_view::npos || arrow == std::string_view::npos || arrow < bar) return broken("dim_labels", text, "b01f_01io->b01f");
-  const auto in = read_labels(text.substr(0, bar), 'b', 'f');
-  const auto kernel = read_labels(text.substr(bar + 1, arrow - bar - 1), 'i', 'o');
-  const auto out = read_labels(text.substr(arrow + 2), 'b', 'f');
+  const std::string_view in_text = text.substr(0, bar), kernel_text = text.substr(bar + 1, arrow - bar - 1),
+                         out_text = text.substr(arrow + 2);
+  const auto in = read_labels(in_text, 'b', 'f'), kernel = read_labels(kernel_text, 'i', 'o'), out = read_labels(out_text, 'b', 'f');
+  const auto rank = [](std::string_view labels) { return static_cast<int64_t>(labels.size()); };
   const bool sound = in && kernel && out && in->spatial.size() == kernel->spatial.size() && in->spatial.size() == out->spatial.size();
   if (!sound) return broken("dim_labels", text, "b01f_01io->b01f");
-  return ConvDims{in->first,   in->second,  kernel->first,   kernel->second, out->first,
-                  out->second, in->spatial, kernel->spatial, out->spatial};
+  return ConvDims{in->first,   in->second,      kernel->first, kernel->second, out->first,        out->second,
+                  in->spatial, kernel->spatial, out->spatial,  rank(in_text),  rank(kernel_text), rank(out_text)};
 }
 
 DotDims attr_dot_dims(const Module& module, const Instr& instr) {

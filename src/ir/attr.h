@@ -42,6 +42,7 @@ base::Result<std::vector<PadDim>> attr_padding(const Module& module, const Instr
 struct ConvDims {
   int64_t in_batch = 0, in_feature = 0, kernel_in = 0, kernel_out = 0, out_batch = 0, out_feature = 0;
   std::vector<int64_t> in_spatial, kernel_spatial, out_spatial;
+  int64_t in_rank = 0, kernel_rank = 0, out_rank = 0;  ///< labels of each; one without a role is `?`
 };
 base::Result<ConvDims> attr_conv_dims(const Module& module, const Instr& instr);
 

@@ -57,8 +57,13 @@ Inferred convolution(const In& in) {
   const auto window = attr_window(in.module, in.instr);
   if (!labels.ok() || !window.ok()) return broken("{}", labels.ok() ? window.error().message : labels.error().message);
   const auto rank = static_cast<int64_t>(labels->in_spatial.size()) + 2;
-  const bool plain = lhs.rank() == rank && rhs.rank() == rank;
-  if (!plain) return as_written();  // `?` labels: dimensions without a role
+  if (lhs.rank() != labels->in_rank || rhs.rank() != labels->kernel_rank) {
+    return broken("convolution: dim_labels has {} and {} dimensions, the operands are {} and {}", labels->in_rank, labels->kernel_rank,
+                  show(lhs), show(rhs));
+  }
+  if (in.declared() != nullptr && in.declared()->rank() != labels->out_rank)
+    return broken("convolution: dim_labels has {} dimensions of the result, which is {}", labels->out_rank, show(*in.declared()));
+  if (lhs.rank() != rank || rhs.rank() != rank || labels->out_rank != rank) return as_written();  // `?`: dimensions without a role
   if (window->size() != labels->in_spatial.size())
     return broken("convolution: the window has {} dimensions, dim_labels {}", window->size(), labels->in_spatial.size());
   const int64_t groups = attr_int(in.module, in.instr, "feature_group_count").value_or(1),
