@@ -12,7 +12,11 @@
 #include "importers/symbols/lsif.h"
 #include "importers/symbols/pysonar.h"
 #include "importers/symbols/scip.h"
+#include "importers/tensorflow/graph_def.h"
+#include "importers/tensorflow/placement.h"
+#include "importers/tensorflow/step_stats.h"
 #include "importers/tensorflow/tensorflow.h"
+#include "importers/tensorflow/vlog.h"
 #include "src/base/text.h"
 
 namespace importers {
@@ -29,6 +33,10 @@ constexpr Importer kImporters[] = {
     {"scip-json", "SCIP index as JSON", symbols::match_scip_json, symbols::read_scip_json},
     {"lsif", "LSIF dump of a language server", symbols::match_lsif, symbols::read_lsif},
     {"tensorflow-nodes", "TensorFlow: names of a graph's nodes, one a line", tensorflow::match_nodes, tensorflow::read_nodes},
+    {"tensorflow-graph", "TensorFlow: GraphDef as protobuf text", tensorflow::match_graph_def, tensorflow::read_graph_def},
+    {"tensorflow-vlog", "TensorFlow: log of the executor and of its memory", tensorflow::match_vlog, tensorflow::read_vlog},
+    {"tensorflow-placement", "TensorFlow: log of device placement", tensorflow::match_placement, tensorflow::read_placement},
+    {"tensorflow-step-stats", "TensorFlow: step_stats of RunMetadata as text", tensorflow::match_step_stats, tensorflow::read_step_stats},
 };
 
 }  // namespace
