@@ -130,7 +130,14 @@ struct Engine::Impl {
     double steps_s = 0, wall_s = 0, straight_s = 0;
   };
 
+  /// Every pass starts from the same inputs; the first has them already, chained ones go on with what the one before has left.
+  base::Status restore() {
+    const bool needed = std::exchange(touched, true) && !(options.chain && pass > 0);
+    return needed ? restore_inputs(plan, device, options.inputs) : base::Status();
+  }
+
   base::Result<PassTimes> run_pass() {
+    RETURN_IF_ERROR(restore());
     clear();
     PassTimes times;
     const int64_t begin = device.clock_ns();
@@ -222,6 +229,7 @@ struct Engine::Impl {
 
   base::Result<bool> verify(Outcome& outcome) {
     stage = Progress::Stage::verify;
+    RETURN_IF_ERROR(restore());
     mode = Mode::verify;
     verifier = std::make_unique<Verifier>(plan, device, options.seed);
     const std::vector<int> repeats = std::exchange(executions, std::vector<int>(plan.steps.size(), 1));
@@ -237,6 +245,7 @@ struct Engine::Impl {
   /// Outputs that alias parameters become the inputs of the next pass, outside the timed window.
   base::Status feed_back() {
     for (const auto& [from, to] : aliased) {
+      if (plan.buffers[static_cast<size_t>(from)].alias_of == to) continue;  // it is there already
       std::vector<std::byte> storage;
       ASSIGN_OR_RETURN(const auto bytes, host_bytes(plan, device, from, storage));
       RETURN_IF_ERROR(device.write(to, bytes));
@@ -257,6 +266,7 @@ struct Engine::Impl {
   Mode mode = Mode::run;
   Progress::Stage stage = Progress::Stage::warm_up;
   int pass = 0;
+  bool touched = false;  ///< a pass has run
   double left_s = 0;
   int64_t start_ns = 0;
 };

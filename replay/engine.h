@@ -39,6 +39,7 @@ struct EngineOptions {
   int64_t most_trips = 100'000'000;  ///< of one loop; one that would go on is an Error
   uint64_t seed = 1;                 ///< picks the elements that are verified
   std::vector<bool> timed;           ///< by step; empty: all
+  InputOptions inputs = {};          ///< what the parameters were loaded with: those that a pass overwrites get it again
 };
 
 /// How far one step's results were from the reference.
@@ -75,6 +76,8 @@ base::Status check_inputs(const Plan& plan, const InputOptions& options);
 /// What each parameter and elided constant was filled with: for the store. Returns early where `stop` becomes true.
 base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& device, const InputOptions& options,
                                                       const std::atomic<bool>* stop = nullptr);
+/// The parameters that a pass overwrites get their values of the beginning again.
+base::Status restore_inputs(const Plan& plan, Device& device, const InputOptions& options);
 base::Status make_folder(const std::string& folder);
 /// outputs.json and one .npy a leaf (logical row-major) into `folder`, which is made if needed.
 base::Status dump_outputs(const Plan& plan, Device& device, const std::string& folder);

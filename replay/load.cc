@@ -113,6 +113,33 @@ base::Status check_inputs(const Plan& plan, const InputOptions& options) {
       base::Exit::wrong_use};
 }
 
+namespace {
+
+/// Fills one leaf of a parameter, and says with what.
+base::Result<model::Setting> load_parameter(const Plan& plan, Device& device, const PlanParameter& parameter, const InputOptions& options,
+                                            const Chooser& chooser) {
+  const std::string name = input_name(parameter.number, parameter.path);
+  const Chosen chosen = chooser.parameter(parameter.number, {parameter.path, &buffer(plan, parameter.buffer).shape});
+  if (chosen.npy_file.empty()) {
+    RETURN_IF_ERROR(write_generated(plan, device, parameter.buffer, chosen.recipe, options.recipes.seed, name));
+  } else {
+    RETURN_IF_ERROR(write_captured(plan, device, parameter.buffer, chosen.npy_file));
+  }
+  return described(name, chosen);
+}
+
+}  // namespace
+
+base::Status restore_inputs(const Plan& plan, Device& device, const InputOptions& options) {
+  if (!device.keeps_values() || plan.overwritten.empty()) return {};
+  const Chooser chooser(*plan.module, options);
+  const std::set<BufferId> overwritten(plan.overwritten.begin(), plan.overwritten.end());
+  for (const PlanParameter& parameter : plan.parameters) {
+    if (overwritten.contains(parameter.buffer)) RETURN_IF_ERROR(load_parameter(plan, device, parameter, options, chooser));
+  }
+  return {};
+}
+
 base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& device, const InputOptions& options,
                                                       const std::atomic<bool>* stop) {
   std::vector<model::Setting> settings;
@@ -121,14 +148,8 @@ base::Result<std::vector<model::Setting>> load_inputs(const Plan& plan, Device& 
   const Chooser chooser(*plan.module, options);
   for (const PlanParameter& parameter : plan.parameters) {
     if (stop != nullptr && *stop) return settings;
-    const std::string name = input_name(parameter.number, parameter.path);
-    const Chosen chosen = chooser.parameter(parameter.number, {parameter.path, &buffer(plan, parameter.buffer).shape});
-    if (chosen.npy_file.empty()) {
-      RETURN_IF_ERROR(write_generated(plan, device, parameter.buffer, chosen.recipe, options.recipes.seed, name));
-    } else {
-      RETURN_IF_ERROR(write_captured(plan, device, parameter.buffer, chosen.npy_file));
-    }
-    settings.push_back(described(name, chosen));
+    ASSIGN_OR_RETURN(model::Setting setting, load_parameter(plan, device, parameter, options, chooser));
+    settings.push_back(std::move(setting));
   }
   RETURN_IF_ERROR(load_constants(plan, device, options, chooser, settings));
   return settings;

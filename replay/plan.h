@@ -132,8 +132,9 @@ struct Plan {
   std::vector<PlanParameter> parameters;
   std::vector<PlanOutput> outputs;
   std::vector<PlanConstant> constants;
-  int64_t arena_bytes = 0;      ///< temporaries and scratch, packed by live range
-  int64_t parameter_bytes = 0;  ///< parameters and constants, beside the arena
+  std::vector<BufferId> overwritten;  ///< parameters that a pass leaves with other values
+  int64_t arena_bytes = 0;            ///< temporaries and scratch, packed by live range
+  int64_t parameter_bytes = 0;        ///< parameters and constants, beside the arena
   StepId peak_step = 0;
 };
 
@@ -143,6 +144,8 @@ struct PlanOptions {
   std::string device_class = "cpu";
   bool reference_only = false;  ///< no kernels: every step is evaluated by the reference
 };
+/// Outputs that share memory with parameters by the module's header: (output, parameter).
+std::vector<std::pair<BufferId, BufferId>> aliased_outputs(const Plan& plan);
 base::Result<Plan> make_plan(const ir::Module& module, const PlanOptions& options);
 
 }  // namespace replay

@@ -1,11 +1,13 @@
 // Values that may stand where an old value stood: an update of a part of an array (dynamic-update-slice, scatter) in the array's own
-// buffer, and what a loop's body leaves in the loop's state. Without this a loop that fills an array slice by slice copies all of it in
-// every trip.
+// buffer, what a loop's body leaves in the loop's state, and results that the program gives a parameter's memory (input_output_alias), as
+// weights and their updates. Without this a loop that fills an array slice by slice copies all of it in every trip, and a training step
+// holds its weights twice. A parameter that is overwritten gets its values back before the next pass.
 //
 // Times are 2·step while a step runs and 2·step + 1 between it and the next, where the engine reads predicates and selectors. An old value
 // dies at its last time; a new one is born at its first. The new one takes the old one's buffer if it is born later, or at that time by a
 // step that only changes a part of it.
 #include <algorithm>
+#include <utility>
 
 #include "replay/plan_builder.h"
 
@@ -22,6 +24,13 @@ class Sharing {
       if (plan.buffers[i].alias_of >= 0) aliases_[static_cast<size_t>(plan.buffers[i].alias_of)].push_back(static_cast<BufferId>(i));
     }
     for (const BufferId id : kept) bind(id);
+  }
+
+  /// Results in the memory of parameters that nothing reads later.
+  void donate(const std::vector<std::pair<BufferId, BufferId>>& pairs) {
+    for (const auto& [result, parameter] : pairs) {
+      if (may_donate(parameter, result)) overwrite(parameter, result);
+    }
   }
 
   void run() {
@@ -43,6 +52,8 @@ class Sharing {
   Buffer& buffer(BufferId id) { return plan_.buffers[static_cast<size_t>(id)]; }
   BufferId root(BufferId id) { return id < 0 || buffer(id).alias_of < 0 ? id : buffer(id).alias_of; }
   std::vector<Time>& times(BufferId id) { return times_[static_cast<size_t>(root(id))]; }
+  /// Is the step in a loop's condition or body? What it overwrites is needed in the next trip.
+  bool in_loop(int64_t step) const { return steps_[static_cast<size_t>(step)].second > 0; }
   /// Stays where it is: its place is known outside of the steps.
   void bind(BufferId id) {
     if (id >= 0) bound_[static_cast<size_t>(root(id))] = true;
@@ -65,6 +76,9 @@ class Sharing {
     const auto& used = times(id);
     return std::ranges::max(used) <= Time{2} * step.id && std::ranges::min(used) >= Time{2} * begin;
   }
+  bool may_donate(BufferId parameter, BufferId result);
+  void overwrite(BufferId parameter, BufferId result);
+  Step& maker(BufferId result) { return *steps_[static_cast<size_t>(std::ranges::min(times(result)) / 2)].first; }
   bool updates_in_place(Step& step, BufferId from, BufferId to);
   bool moves(const Step& step, BufferId from, BufferId to);
   void take(BufferId from, BufferId to);
@@ -130,8 +144,8 @@ bool Sharing::updates_in_place(Step& step, BufferId from, BufferId to) {
   const auto* call = step.launches.size() == 1 ? std::get_if<KernelCall>(&step.launches[0]) : nullptr;
   if (call == nullptr) return false;
   const kernel::Kernel& code = plan_.kernels[static_cast<size_t>(call->kernel)];
-  // With one output and one part, an element is stored only after all that it is made of is loaded.
-  const auto& updates = step.out.size() == 1 && code.parts.size() == 1 ? code.may_alias : code.updates;
+  // An element is stored only after all that is made of it in the same part is loaded, and other parts do not touch it.
+  const auto& updates = code.may_alias;
   const auto is = [&](BufferId id, BufferId other) { return root(id) == root(other); };
   if (std::ranges::count_if(step.in, [&](BufferId id) { return is(id, from); }) != 1) return false;
   for (size_t k = 0; k < step.out.size() && k < updates.size(); ++k) {
@@ -169,6 +183,29 @@ void Sharing::update(Step& step, StepId begin) {
     take(from, to);
     step.in_place.push_back({from, to});
   }
+}
+
+/// Is the parameter dead once the result is made, and is the result's memory its own, made by a step outside of loops and branches?
+bool Sharing::may_donate(BufferId parameter, BufferId result) {
+  if (parameter < 0 || result < 0 || root(parameter) == root(result) || buffer(root(parameter)).kind != Buffer::Kind::parameter)
+    return false;
+  const Buffer& made = buffer(root(result));
+  if (made.kind != Buffer::Kind::temporary || made.bytes != buffer(root(parameter)).bytes || times(result).empty()) return false;
+  const Time born = std::ranges::min(times(result));
+  const auto read = [&](BufferId id) { return times(id).empty() ? Time{-1} : std::ranges::max(times(id)); };
+  if (born % 2 != 0 || in_loop(born / 2) || read(parameter) > born) return false;
+  return read(parameter) < born || updates_in_place(maker(result), parameter, result);
+}
+
+void Sharing::overwrite(BufferId parameter, BufferId result) {
+  Step& step = maker(result);
+  const auto is = [&](BufferId of) { return [this, of](BufferId id) { return root(id) == root(of); }; };
+  const auto operand = std::ranges::find_if(step.in, is(parameter));
+  const auto output = std::ranges::find_if(step.out, is(result));
+  if (operand != step.in.end() && output != step.out.end()) step.in_place.push_back({*operand, *output});
+  plan_.overwritten.push_back(root(parameter));
+  take(parameter, result);
+  drop_copies(step);
 }
 
 /// May what the body leaves for state i be made in the state's buffer?
@@ -239,6 +276,27 @@ void Sharing::drop_copies(Step& step) {
 
 }  // namespace
 
-void PlanBuilder::share_buffers() { Sharing(plan_, kept_).run(); }
+std::vector<std::pair<BufferId, BufferId>> aliased_outputs(const Plan& plan) {
+  std::vector<std::pair<BufferId, BufferId>> pairs;
+  for (const ir::Attr& attr : plan.module->attrs) {
+    if (plan.module->text(attr.key) != "input_output_alias") continue;
+    const auto aliases = ir::parse_aliases(plan.module->text(attr.text));
+    if (!aliases.ok()) continue;  // the importer has noted it
+    for (const ir::Alias& alias : *aliases) {
+      const auto out = std::find_if(plan.outputs.begin(), plan.outputs.end(), [&](const PlanOutput& o) { return o.path == alias.output; });
+      const auto in = std::find_if(plan.parameters.begin(), plan.parameters.end(),
+                                   [&](const PlanParameter& p) { return p.number == alias.parameter && p.path == alias.input; });
+      if (out != plan.outputs.end() && in != plan.parameters.end() && out->buffer != in->buffer)
+        pairs.emplace_back(out->buffer, in->buffer);
+    }
+  }
+  return pairs;
+}
+
+void PlanBuilder::share_buffers() {
+  Sharing sharing(plan_, kept_);
+  sharing.run();
+  sharing.donate(aliased_outputs(plan_));
+}
 
 }  // namespace replay

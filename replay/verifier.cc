@@ -197,21 +197,4 @@ void Verifier::note(const Step& step, const reference::Judged& judged, const std
   if (judged.worst > 1 && failed_step_ < 0) failed_step_ = step.id;
 }
 
-std::vector<std::pair<BufferId, BufferId>> aliased_outputs(const Plan& plan) {
-  std::vector<std::pair<BufferId, BufferId>> pairs;
-  for (const ir::Attr& attr : plan.module->attrs) {
-    if (plan.module->text(attr.key) != "input_output_alias") continue;
-    const auto aliases = ir::parse_aliases(plan.module->text(attr.text));
-    if (!aliases.ok()) continue;  // the importer has noted it
-    for (const ir::Alias& alias : *aliases) {
-      const auto out = std::find_if(plan.outputs.begin(), plan.outputs.end(), [&](const PlanOutput& o) { return o.path == alias.output; });
-      const auto in = std::find_if(plan.parameters.begin(), plan.parameters.end(),
-                                   [&](const PlanParameter& p) { return p.number == alias.parameter && p.path == alias.input; });
-      if (out != plan.outputs.end() && in != plan.parameters.end() && out->buffer != in->buffer)
-        pairs.emplace_back(out->buffer, in->buffer);
-    }
-  }
-  return pairs;
-}
-
 }  // namespace replay

@@ -69,7 +69,4 @@ class Verifier {
   int failed_step_ = -1;
 };
 
-/// Outputs that share memory with parameters by the module's header: (output, parameter).
-std::vector<std::pair<BufferId, BufferId>> aliased_outputs(const Plan& plan);
-
 }  // namespace replay

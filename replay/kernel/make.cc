@@ -111,6 +111,7 @@ base::Result<Kernel> make(const ir::Module& module, ir::InstrRef instr, replay::
       if (std::ranges::count(kernel.may_alias, k) == 0 && may_overwrite(lowered, prints, k, lowered.operands + o))
         kernel.may_alias.back() = k;
     const int old = kernel.may_alias.back();
+    if (old >= 0) lowered.may_share.emplace_back(old, lowered.operands + o);
     kernel.updates.push_back(old >= 0 && is_update(lowered, prints, old, lowered.operands + o) ? old : -1);
   }
   const std::vector<Scheduled> parts = schedule(lowered, target);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replay/kernel/graph.h"
@@ -84,6 +85,7 @@ struct Lowered {
   std::vector<Nest> nests;
   int operands = 0, outputs = 0;
   int64_t shared_bytes = 0;
+  std::vector<std::pair<int, int>> may_share;  ///< (operand, output): the output may be in the operand's memory
 };
 
 std::string print(const Lowered& lowered);

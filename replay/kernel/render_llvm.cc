@@ -370,6 +370,12 @@ void LlvmFunction::print() {
 int LlvmModule::own_scope(int array) const { return metadata_count_ + 2 + 3 * array; }
 int LlvmModule::other_scopes(int array) const { return metadata_count_ + 3 + 3 * array; }
 
+/// An output that may be in an operand's memory: its stores must stay behind the operand's loads.
+bool LlvmModule::may_share(int a, int b) const {
+  const auto is_pair = [&](const std::pair<int, int>& pair) { return pair == std::pair(std::min(a, b), std::max(a, b)); };
+  return std::ranges::any_of(lowered_.may_share, is_pair);
+}
+
 void LlvmModule::define_scopes(const std::set<int>& arrays) {
   const int domain = metadata_count_;
   metadata_ += fmt::format("!{0} = distinct !{{!{0}}}\n", domain);
@@ -377,7 +383,7 @@ void LlvmModule::define_scopes(const std::set<int>& arrays) {
     const int scope = own_scope(a) - 1;
     std::string others;
     for (const int b : arrays)
-      if (b != a) others += fmt::format("{}!{}", others.empty() ? "" : ", ", own_scope(b) - 1);
+      if (b != a && !may_share(a, b)) others += fmt::format("{}!{}", others.empty() ? "" : ", ", own_scope(b) - 1);
     metadata_ += fmt::format("!{0} = distinct !{{!{0}, !{1}}}\n!{2} = !{{!{0}}}\n!{3} = !{{{4}}}\n", scope, domain, own_scope(a),
                              other_scopes(a), others);
   }

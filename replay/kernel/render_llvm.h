@@ -22,6 +22,7 @@ class LlvmModule {
  private:
   int own_scope(int array) const;     ///< of the function that is being added
   int other_scopes(int array) const;  ///< the same
+  bool may_share(int a, int b) const;
   void define_scopes(const std::set<int>& arrays);
   std::string address(int array) const;
 

@@ -223,6 +223,7 @@ class Session {
     engine_options.warm_up = options_.warm_up;
     engine_options.verify = options_.verify;
     engine_options.chain = options_.chain > 0;
+    engine_options.inputs = inputs_;
     engine_options.repeat_short = options_.chain == 0;
     engine_options.seed = options_.seed;
     engine_options.timed = timed_;

@@ -84,6 +84,7 @@ int main(int argc, char** argv) {
   Nothing nothing;
   double overhead_us = 0;
   const auto pass = [&] {
+    must(replay::restore_inputs(plan, *device, inputs));
     replay::Engine engine(plan, *device, engine_options, stop);
     const auto once = measure::exactly(1);
     const replay::Outcome outcome = must(engine.run(*once, nothing));

@@ -5,14 +5,14 @@ SELECT
   sum(ops) AS ops,
   sum(device) AS on_device,
   sum(host) AS on_host,
-  sum(nothing) AS launch_nothing,
+  sum(silent) AS launch_nothing,
   sum(pass_ns) AS pass_ns,
   100.0 * sum(pass_ns) / nullif(sum(sum(pass_ns)) OVER (), 0) AS share_percent,
   sum(flops) AS flops,
   sum(bytes) / nullif(sum(pass_ns), 0) AS gb_per_s,
   sum(flops) / nullif(sum(pass_ns), 0) AS gflop_per_s
 FROM (
-  SELECT phase AS phase, 0 AS ops, 0 AS device, 0 AS host, 0 AS nothing, pass_ns AS pass_ns, flops AS flops, bytes AS bytes
+  SELECT phase AS phase, 0 AS ops, 0 AS device, 0 AS host, 0 AS silent, pass_ns AS pass_ns, flops AS flops, bytes AS bytes
   FROM op_time WHERE run = ?1 AND op IS NOT NULL
   UNION ALL
   SELECT o.phase, 1, o.launches = 'device', o.launches = 'host', o.launches = 'nothing', NULL, NULL, NULL

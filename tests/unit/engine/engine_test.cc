@@ -55,11 +55,20 @@ struct Ready {
     InputOptions inputs;
     inputs.recipes = *parse_recipes(R"({"params": {"0": {"constant": 1}}})", "recipe");
     EXPECT_TRUE(load_inputs(plan, *device, inputs).ok());
+    options.inputs = inputs;
     engine = std::make_unique<Engine>(plan, *device, std::move(options), stop);
   }
   float output() {
     std::vector<std::byte> storage;
     const auto bytes = host_bytes(plan, *device, plan.outputs.at(0).buffer, storage);
+    float value = 0;
+    std::memcpy(&value, bytes->data(), sizeof value);
+    return value;
+  }
+  /// The first element of the second output.
+  float second() {
+    std::vector<std::byte> storage;
+    const auto bytes = host_bytes(plan, *device, plan.outputs.at(1).buffer, storage);
     float value = 0;
     std::memcpy(&value, bytes->data(), sizeof value);
     return value;
@@ -178,6 +187,48 @@ ENTRY main { a = f32[8]{0} parameter(0)  ROOT b = f32[8]{0} add(a, a) }
   Ready ready(kStep, "cpu", options);
   ASSERT_TRUE(ready.engine->run(*measure::exactly(5), ready.recorded).ok());
   EXPECT_EQ(ready.output(), 32.0F);
+}
+
+/// w and v are updated in place, each from both: an element that is stored too early spoils the other.
+constexpr const char* kInPlace = R"(
+HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
+
+f {
+  w = f32[4099]{0} parameter(0)
+  v = f32[4099]{0} parameter(1)
+  a = f32[4099]{0} add(w, v)
+  b = f32[4099]{0} subtract(v, w)
+  ROOT t = (f32[4099]{0}, f32[4099]{0}) tuple(a, b)
+}
+
+ENTRY main {
+  w = f32[4099]{0} parameter(0)
+  v = f32[4099]{0} parameter(1)
+  ROOT u = (f32[4099]{0}, f32[4099]{0}) fusion(w, v), kind=kLoop, calls=f
+}
+)";
+
+TEST_P(OnDevice, PassesThatOverwriteParametersStartFromTheSameInputs) {
+  EngineOptions options;
+  options.verify = true;
+  Ready ready(kInPlace, GetParam(), options);
+  EXPECT_EQ(ready.plan.overwritten.size(), std::string(GetParam()) == "cpu" ? 2U : 0U);
+  const auto outcome = ready.engine->run(*measure::exactly(1), ready.recorded);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->failed_step, -1);
+  const float once = ready.output();
+  Ready again(kInPlace, GetParam(), options);
+  ASSERT_TRUE(again.engine->run(*measure::exactly(4), again.recorded).ok());
+  EXPECT_EQ(again.output(), once);
+}
+
+TEST(Engine, ChainedPassesInPlaceGoOnWithWhatTheOneBeforeLeft) {
+  EngineOptions options;
+  options.chain = true;
+  Ready ready(kInPlace, "cpu", options), twice(kInPlace, "cpu", options);
+  ASSERT_TRUE(ready.engine->run(*measure::exactly(1), ready.recorded).ok());
+  ASSERT_TRUE(twice.engine->run(*measure::exactly(3), twice.recorded).ok());
+  EXPECT_NEAR(twice.output(), 2 * ready.second(), 1e-5);  // (w, v) → (w+v, v-w) → (2v, -2w) → (2v-2w, …)
 }
 
 TEST(Engine, TheVirtualClockIsExact) {

@@ -93,6 +93,61 @@ ENTRY main {
   EXPECT_NE(p->root(p->step("y").out[0]), p->root(p->step("v").out[0]));
 }
 
+/// A step of training: w and v get new values from gradient g; `more` are further lines, `alias` says whose memory the results take.
+std::string training(const std::string& more, const std::string& results = "new.w, new.v",
+                     const std::string& alias = "{ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }") {
+  return "HloModule m, input_output_alias=" + alias + R"(
+
+f {
+  w = f32[4096]{0} parameter(0)
+  v = f32[4096]{0} parameter(1)
+  g = f32[4096]{0} parameter(2)
+  nv = f32[4096]{0} add(v, g)
+  nw = f32[4096]{0} subtract(w, v)
+  ROOT t = (f32[4096]{0}, f32[4096]{0}) tuple(nw, nv)
+}
+
+ENTRY main {
+  w = f32[4096]{0} parameter(0)
+  v = f32[4096]{0} parameter(1)
+  g = f32[4096]{0} parameter(2)
+  u = (f32[4096]{0}, f32[4096]{0}) fusion(w, v, g), kind=kLoop, calls=f
+  new.w = f32[4096]{0} get-tuple-element(u), index=0
+  new.v = f32[4096]{0} get-tuple-element(u), index=1
+)" + more +
+         "  ROOT r = (f32[4096]{0}, f32[4096]{0}) tuple(" + results + ")\n}\n";
+}
+
+bool stands_in(const Planned& p, size_t output, size_t parameter) {
+  return p.root(p.plan.outputs[output].buffer) == p.plan.parameters[parameter].buffer;
+}
+
+TEST(Donated, ResultsTakeTheMemoryOfParametersThatTheyReplace) {
+  const auto p = planned(training(""));
+  EXPECT_TRUE(stands_in(*p, 0, 0));
+  EXPECT_TRUE(stands_in(*p, 1, 1));
+  EXPECT_EQ(p->step("u").in_place.size(), 2u);
+  EXPECT_EQ(p->plan.overwritten.size(), 2u);
+  EXPECT_EQ(p->plan.arena_bytes, 0);
+}
+
+TEST(Donated, AParameterThatIsReadLaterIsKept) {
+  const auto p = planned(training("  late = f32[4096]{0} add(v, new.v)\n"));
+  EXPECT_TRUE(stands_in(*p, 0, 0));
+  EXPECT_FALSE(stands_in(*p, 1, 1));
+}
+
+TEST(Donated, OnlyWhatTheProgramSays) {
+  const auto p = planned(training("", "new.w, new.v", "{ {0}: (0, {}, may-alias) }"));
+  EXPECT_TRUE(stands_in(*p, 0, 0));
+  EXPECT_FALSE(stands_in(*p, 1, 1));
+}
+
+TEST(Donated, AResultThatReadsOtherElementsIsMadeElsewhere) {
+  const auto p = planned(training("  back = f32[4096]{0} reverse(v), dimensions={0}\n", "new.w, back"));
+  EXPECT_FALSE(stands_in(*p, 1, 1));
+}
+
 TEST(FusedProducts, AFusionOfAProductIsAProduct) {
   const auto p = planned(R"(
 f { x = f32[16,32]{1,0} parameter(0)  y = f32[32,8]{1,0} parameter(1)
