@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/base/text.h"
+#include "src/model/memory_rows.h"
 
 namespace model {
 namespace {
@@ -126,6 +127,8 @@ void Statement::bind(int parameter, int64_t value) { sqlite3_bind_int64(impl_->s
 void Statement::bind(int parameter, double value) { sqlite3_bind_double(impl_->statement, parameter, value); }
 void Statement::bind(int parameter, Null) { sqlite3_bind_null(impl_->statement, parameter); }
 
+void Statement::bind(int parameter, const MemoryRows& rows) { bind_memory_rows(impl_->statement, parameter, rows); }
+
 void Statement::bind(int parameter, std::string_view value) {
   const char* begin = value.empty() ? "" : value.data();  // a null pointer would be NULL
   sqlite3_bind_text64(impl_->statement, parameter, begin, value.size(), SQLITE_STATIC, SQLITE_UTF8);
@@ -199,6 +202,7 @@ base::Result<Database> Database::open(const std::string& path, Access access, st
   if (code != SQLITE_OK) return failure(impl->db, code, path);
   sqlite3_extended_result_codes(impl->db, 1);
   sqlite3_busy_timeout(impl->db, static_cast<int>(busy.count()));
+  if (access == Access::write && add_memory_rows(impl->db) != SQLITE_OK) return failure(impl->db, SQLITE_NOMEM, path);
   Database database(std::move(impl));
   if (access == Access::recover) RETURN_IF_ERROR(database.execute("PRAGMA query_only = 1"));
   return database;
@@ -232,6 +236,12 @@ base::Result<int64_t> Database::integer(std::string_view sql) const {
   ASSIGN_OR_RETURN(Statement statement, prepare(sql));
   ASSIGN_OR_RETURN(const bool row, statement.step());
   return row ? statement.integer(0) : 0;
+}
+
+void Database::synchronise() {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(impl_->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file != nullptr && file->pMethods != nullptr) file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
 int64_t Database::last_id() const { return sqlite3_last_insert_rowid(impl_->db); }

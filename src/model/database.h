@@ -14,6 +14,7 @@
 
 namespace model {
 
+struct MemoryRows;
 struct Null {};
 using Blob = std::span<const std::byte>;
 
@@ -30,6 +31,7 @@ class Statement {
   void bind(int parameter, std::string_view value);  ///< not copied: valid until the next step
   void bind(int parameter, Blob value);              ///< not copied either
   void bind(int parameter, Null);
+  void bind(int parameter, const MemoryRows& rows);  ///< not copied; for `memory_rows(?)`
 
   /// True: a row is there. False: it has ended, and is reset.
   base::Result<bool> step();
@@ -82,6 +84,8 @@ class Database {
   /// First column of the first row; 0 if there is none or it is NULL.
   base::Result<int64_t> integer(std::string_view sql) const;
   int64_t last_id() const;
+  /// Waits until the file is on the disk. For `PRAGMA synchronous = OFF`; errors of the disk are left to the next reader.
+  void synchronise();
   const std::string& path() const;
 
  private:

@@ -159,6 +159,7 @@ class ModuleWriter {
         operators_({source, next.module}, next, tables),
         works_(module, next, tables),
         shapes_(module.shapes.size()),
+        origins_(module.origins.size()),
         first_computation_(next.computation) {
     for (const Operator& op : operators) operators_.add(op);
   }
@@ -173,9 +174,10 @@ class ModuleWriter {
   }
 
  private:
-  /// What instructions of equal shape share.
-  struct ShapeRow {
-    int64_t shape = 0, layout = 0, bytes = 0;
+  /// What instructions of equal metadata share; 0 for what it does not tell.
+  struct OriginRow {
+    int64_t op = 0, place = 0;
+    bool known = false;
   };
   /// Operators in a computation with the part of its work that is theirs.
   using Shares = std::vector<std::pair<int64_t, double>>;
@@ -191,50 +193,62 @@ class ModuleWriter {
 
   void write(const ir::Computation& comp, size_t position, std::span<const int32_t> users) {
     const ir::Instr& instr = comp.instrs[position];
-    const ir::Origin* origin = module_.origin(instr);
-    const ShapeRow& shape = shape_row(instr.shape);
-    const int64_t op = op_row(origin);
-    const int64_t file = origin == nullptr ? 0 : string_row(shown(module_.text(origin->source_file)));
+    const OriginRow origin = origin_row(instr.origin);
     const std::string name = shown(module_.name_of(instr)), kind = kind_of(module_, instr);
     for (std::string* text : {&attributes_, &operands_, &users_}) text->clear();
     append_attributes(attributes_, module_, instr);
     append_list(operands_, instr.operands);
     append_list(users_, users);
-    tables_.instruction.add(next_.instruction, next_.computation, static_cast<int64_t>(position), std::string_view(name),
-                            ir::text(instr.op), std::string_view(kind), ir::text(module_.shape(instr).type), shape.shape, shape.layout,
-                            shape.bytes, or_null(op), or_null(file), file == 0 ? std::nullopt : std::optional(origin->source_line),
-                            or_null(attributes_), or_null(operands_), or_null(users_), works_.row_of(comp, instr));
+    tables_.instruction.add(next_.computation, std::string_view(name), ir::text(instr.op), std::string_view(kind), shape_row(instr.shape),
+                            or_null(origin.op), or_null(origin.place), or_null(attributes_), or_null(operands_), or_null(users_),
+                            works_.row_of(comp, instr));
     for (size_t i = 0; i < instr.calls.size(); ++i) {
       tables_.call.add(next_.instruction, static_cast<int64_t>(i), first_computation_ + instr.calls[i]);
     }
-    if (instr.op == ir::Op::fusion) write_shares(instr, op);
+    if (instr.op == ir::Op::fusion) write_shares(instr, origin.op);
     ++next_.instruction;
   }
 
-  const ShapeRow& shape_row(ir::ShapeId id) {
-    ShapeRow& row = shapes_[static_cast<size_t>(id)];
-    if (row.shape != 0) return row;
+  int64_t shape_row(ir::ShapeId id) {
+    int64_t& row = shapes_[static_cast<size_t>(id)];
+    if (row != 0) return row;
     const ir::Shape& shape = module_.shape(id);
     const std::string whole = ir::print(shape), plain = ir::print(shape, ir::LayoutPrint::without);
-    row.shape = string_row(plain);
-    row.layout = text_row(whole.starts_with(plain) ? whole.substr(plain.size()) : whole);
-    row.bytes = ir::bytes(shape);
+    const std::string_view layout = std::string_view(whole).substr(whole.starts_with(plain) ? plain.size() : 0);
+    tables_.shape.add(next_.shape, ir::text(shape.type), std::string_view(plain), layout, ir::bytes(shape));
+    return row = next_.shape++;
+  }
+
+  OriginRow origin_row(ir::OriginId id) {
+    if (id == ir::OriginId::none) return {};
+    OriginRow& row = origins_[static_cast<size_t>(id)];
+    if (!row.known) {
+      const ir::Origin& origin = module_.origins[static_cast<size_t>(id)];
+      row = {op_row(origin), place_row(origin), true};
+    }
     return row;
   }
 
   /// Row of the operator that `origin` names, or 0 if it names none.
-  int64_t op_row(const ir::Origin* origin) {
-    if (origin == nullptr || origin->op_name == ir::StringId::empty) return 0;
-    const uint64_t key = uint64_t{static_cast<uint32_t>(origin->op_name)} << 32 | static_cast<uint32_t>(origin->op_type);
-    const auto [row, fresh] = op_rows_.try_emplace(key, 0);
-    if (fresh) row->second = operators_.row_of(shown(module_.text(origin->op_name)), shown(module_.text(origin->op_type)));
+  int64_t op_row(const ir::Origin& origin) {
+    if (origin.op_name == ir::StringId::empty) return 0;
+    const auto [row, fresh] = op_rows_.try_emplace(std::pair(origin.op_name, origin.op_type), 0);
+    if (fresh) row->second = operators_.row_of(shown(module_.text(origin.op_name)), shown(module_.text(origin.op_type)));
     return row->second;
   }
 
-  int64_t string_row(const std::string& text) { return text.empty() ? 0 : text_row(text); }
-  int64_t text_row(const std::string& text) {
-    const auto [row, fresh] = strings_.try_emplace(text, next_.string);
+  int64_t place_row(const ir::Origin& origin) {
+    if (origin.source_file == ir::StringId::empty) return 0;
+    const auto [row, fresh] = places_.try_emplace({origin.source_file, origin.source_line}, next_.place);
     if (!fresh) return row->second;
+    tables_.place.add(next_.place, file_row(origin.source_file), origin.source_line);
+    return next_.place++;
+  }
+
+  int64_t file_row(ir::StringId file) {
+    const auto [row, fresh] = files_.try_emplace(file, next_.string);
+    if (!fresh) return row->second;
+    const std::string text = shown(module_.text(file));
     tables_.string.add(next_.string, std::string_view(text));
     return next_.string++;
   }
@@ -250,7 +264,7 @@ class ModuleWriter {
   Shares shares_of(const ir::Computation& body) {
     std::map<int64_t, double> bytes;
     for (const ir::Instr& part : body.instrs) {
-      const int64_t op = produces(part.op) ? op_row(module_.origin(part)) : 0;
+      const int64_t op = produces(part.op) ? origin_row(part.origin).op : 0;
       if (op != 0) bytes[op] += static_cast<double>(std::max<int64_t>(1, ir::bytes(module_.shape(part))));
     }
     Shares shares(bytes.begin(), bytes.end());
@@ -267,9 +281,11 @@ class ModuleWriter {
   ProgramTables& tables_;
   OperatorRows operators_;
   Works works_;
-  std::vector<ShapeRow> shapes_;  ///< by ShapeId; shape 0: not written yet
-  std::unordered_map<std::string, int64_t> strings_;
-  std::unordered_map<uint64_t, int64_t> op_rows_;  ///< by ids of name and type
+  std::vector<int64_t> shapes_;                                       ///< rows by ShapeId; 0: not written yet
+  std::vector<OriginRow> origins_;                                    ///< by OriginId
+  std::map<std::pair<ir::StringId, ir::StringId>, int64_t> op_rows_;  ///< by name and type
+  std::map<std::pair<ir::StringId, int32_t>, int64_t> places_;
+  std::unordered_map<ir::StringId, int64_t> files_;
   int64_t first_computation_;
   std::string attributes_, operands_, users_;  ///< of the instruction in hand
 };
@@ -284,6 +300,8 @@ base::Result<NextIds> NextIds::read(const Database& database) {
   ASSIGN_OR_RETURN(next.module, after("module", "id"));
   ASSIGN_OR_RETURN(next.computation, after("computation", "id"));
   ASSIGN_OR_RETURN(next.instruction, after("instruction", "id"));
+  ASSIGN_OR_RETURN(next.shape, after("shape", "id"));
+  ASSIGN_OR_RETURN(next.place, after("place", "id"));
   ASSIGN_OR_RETURN(next.string, after("string", "id"));
   ASSIGN_OR_RETURN(next.work, after("work", "work"));
   ASSIGN_OR_RETURN(next.op, after("op", "id"));
@@ -292,13 +310,16 @@ base::Result<NextIds> NextIds::read(const Database& database) {
 }
 
 base::Result<ProgramTables> ProgramTables::make(Database& database, Background& background) {
-  const auto table = [&](std::string_view name, std::string_view columns) { return RowBatch::make(database, background, name, columns); };
+  const auto table = [&](std::string_view name, std::string_view columns, RowBatch::Ids ids = RowBatch::Ids::given) {
+    return RowBatch::make(database, background, name, columns, ids);
+  };
   ASSIGN_OR_RETURN(RowBatch computation, table("computation", "id, module, position, name, first_instruction, instructions, root"));
-  ASSIGN_OR_RETURN(RowBatch instruction,
-                   table("instruction",
-                         "id, computation, position, name, opcode, kind, dtype, shape, layout, result_bytes, op, source_file, source_line, "
-                         "attributes, operands, users, work"));
+  ASSIGN_OR_RETURN(
+      RowBatch instruction,
+      table("instruction", "computation, name, opcode, kind, shape, op, place, attributes, operands, users, work", RowBatch::Ids::next));
   ASSIGN_OR_RETURN(RowBatch call, table("call", "instruction, position, computation"));
+  ASSIGN_OR_RETURN(RowBatch shape, table("shape", "id, dtype, text, layout, bytes"));
+  ASSIGN_OR_RETURN(RowBatch place, table("place", "id, file, line"));
   ASSIGN_OR_RETURN(RowBatch string, table("string", "id, text"));
   ASSIGN_OR_RETURN(RowBatch work, table("work", "work, method, flops, transcendentals, bytes_read, bytes_written, known"));
   ASSIGN_OR_RETURN(RowBatch op,
@@ -307,12 +328,12 @@ base::Result<ProgramTables> ProgramTables::make(Database& database, Background& 
                          "shape_from, attributes, inputs, line, note"));
   ASSIGN_OR_RETURN(RowBatch scope, table("scope", "id, module, parent, depth, name"));
   ASSIGN_OR_RETURN(RowBatch op_share, table("op_share", "instruction, op, share"));
-  return ProgramTables{std::move(computation), std::move(instruction), std::move(call),  std::move(string),
-                       std::move(work),        std::move(op),          std::move(scope), std::move(op_share)};
+  return ProgramTables{std::move(computation), std::move(instruction), std::move(call), std::move(shape), std::move(place),
+                       std::move(string),      std::move(work),        std::move(op),   std::move(scope), std::move(op_share)};
 }
 
 void ProgramTables::flush() {
-  for (RowBatch* batch : {&computation, &instruction, &call, &string, &work, &op, &scope, &op_share}) batch->flush();
+  for (RowBatch* batch : {&computation, &instruction, &call, &shape, &place, &string, &work, &op, &scope, &op_share}) batch->flush();
 }
 
 std::vector<int64_t> write_module(const ir::Module& module, std::span<const Operator> operators, int64_t source, NextIds& next,

@@ -14,13 +14,13 @@ namespace model {
 
 /// Ids that the next rows get. They are known beforehand: operands and callees are written without a look-up, and rows while others wait.
 struct NextIds {
-  int64_t module = 1, computation = 1, instruction = 1, string = 1, work = 1, op = 1, scope = 1;
+  int64_t module = 1, computation = 1, instruction = 1, shape = 1, place = 1, string = 1, work = 1, op = 1, scope = 1;
   static base::Result<NextIds> read(const Database& database);
 };
 
 /// What modules are written to.
 struct ProgramTables {
-  RowBatch computation, instruction, call, string, work, op, scope, op_share;
+  RowBatch computation, instruction, call, shape, place, string, work, op, scope, op_share;
   static base::Result<ProgramTables> make(Database& database, Background& background);
   void flush();
 };

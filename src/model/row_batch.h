@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "src/model/background.h"
 #include "src/model/database.h"
+#include "src/model/memory_rows.h"
 
 namespace model {
 
@@ -17,15 +17,18 @@ namespace model {
 /// are lost. Failures come from Background::wait().
 class RowBatch {
  public:
-  /// `columns`: names separated by commas, e.g. "instruction, op, share".
-  static base::Result<RowBatch> make(Database& database, Background& background, std::string_view table, std::string_view columns);
+  enum class Ids : uint8_t {
+    given,  ///< as another column, or the table has none
+    next,   ///< the rows are numbered on from the last one of the table, in column "id", which add() does not get
+  };
+  /// `columns`: names separated by commas in the order of the table, e.g. "instruction, op, share".
+  static base::Result<RowBatch> make(Database& database, Background& background, std::string_view table, std::string_view columns,
+                                     Ids ids = Ids::given);
 
   /// A row, value by value in the order of the columns. Texts are copied.
   template <typename... Values>
   void add(const Values&... values) {
-    const size_t first = rows_.cells.size();
-    rows_.cells.resize(first + sizeof...(values));
-    Cell* cell = rows_.cells.data() + first;
+    MemoryCell* cell = rows_.append(sizeof...(values));
     ((*cell++ = cell_of(values)), ...);
     if (rows_.cells.size() >= most_cells_ || rows_.texts.size() > kMostTexts) flush();
   }
@@ -33,44 +36,25 @@ class RowBatch {
 
  private:
   static constexpr size_t kMostTexts = size_t{1} << 20;  ///< bytes: rows with long texts are written sooner
-  struct Cell {
-    union {
-      int64_t integer = 0;
-      double real;
-      size_t begin;  ///< of a text
-    };
-    uint32_t size = 0;  ///< of a text
-    Statement::Kind kind = Statement::Kind::null;
-  };
-  struct Rows {
-    std::vector<Cell> cells;
-    std::string texts;
-  };
-  /// The statements for one row and for many.
-  struct Inserts {
-    Statement one, many;
-    size_t columns;
-    base::Status write(const Rows& rows);
-    static void bind(Statement& statement, const Rows& rows, size_t first, size_t count);
-  };
-  RowBatch(Background& background, Inserts inserts);
-  static Cell cell_of(int64_t value) { return {{value}, 0, Statement::Kind::integer}; }
-  static Cell cell_of(int32_t value) { return cell_of(int64_t{value}); }
-  static Cell cell_of(double value) { return {{.real = value}, 0, Statement::Kind::real}; }
-  Cell cell_of(std::string_view value) {
-    const Cell cell{{.begin = rows_.texts.size()}, static_cast<uint32_t>(value.size()), Statement::Kind::text};
+
+  RowBatch(Background& background, Statement insert, size_t columns);
+  static MemoryCell cell_of(int64_t value) { return {{value}, 0, CellKind::integer}; }
+  static MemoryCell cell_of(int32_t value) { return cell_of(int64_t{value}); }
+  static MemoryCell cell_of(double value) { return {{.real = value}, 0, CellKind::real}; }
+  MemoryCell cell_of(std::string_view value) {
+    const MemoryCell cell{{.begin = rows_.texts.size()}, static_cast<uint32_t>(value.size()), CellKind::text};
     rows_.texts += value;
     return cell;
   }
   template <typename T>
-  Cell cell_of(const std::optional<T>& value) {
-    return value ? cell_of(*value) : Cell();
+  MemoryCell cell_of(const std::optional<T>& value) {
+    return value ? cell_of(*value) : MemoryCell();
   }
 
   Background* background_;
-  std::shared_ptr<Inserts> inserts_;  ///< shared with the jobs that are under way
+  std::shared_ptr<Statement> insert_;  ///< shared with the jobs that are under way
   size_t most_cells_;
-  Rows rows_;
+  MemoryRows rows_;
 };
 
 }  // namespace model

@@ -99,9 +99,33 @@ constexpr std::string_view kToVersion5 = R"(
   ALTER TABLE step ADD COLUMN op INTEGER REFERENCES op(id);
 )";
 
+/// Shapes and source lines stood in the instructions.
+constexpr std::string_view kToVersion6 = R"(
+  CREATE TABLE shape (id INTEGER PRIMARY KEY, dtype TEXT NOT NULL, text TEXT NOT NULL, layout TEXT NOT NULL, bytes INTEGER NOT NULL) STRICT;
+  CREATE TEMP TABLE old_shape (shape INTEGER, layout INTEGER, dtype TEXT, bytes INTEGER, id INTEGER PRIMARY KEY, UNIQUE (shape, layout, dtype, bytes));
+  INSERT INTO old_shape SELECT DISTINCT shape, layout, dtype, result_bytes, NULL FROM instruction;
+  INSERT INTO shape SELECT o.id, o.dtype, s.text, l.text, o.bytes FROM old_shape o JOIN string s ON s.id = o.shape JOIN string l ON l.id = o.layout;
+  CREATE TABLE place (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES string(id), line INTEGER NOT NULL) STRICT;
+  CREATE TEMP TABLE old_place (file INTEGER, line INTEGER, id INTEGER PRIMARY KEY, UNIQUE (file, line));
+  INSERT INTO old_place SELECT DISTINCT source_file, coalesce(source_line, 0), NULL FROM instruction WHERE source_file IS NOT NULL;
+  INSERT INTO place SELECT id, file, line FROM old_place;
+  CREATE TABLE instruction_6 (id INTEGER PRIMARY KEY, computation INTEGER NOT NULL REFERENCES computation(id), name TEXT NOT NULL,
+    opcode TEXT NOT NULL, kind TEXT NOT NULL, shape INTEGER NOT NULL REFERENCES shape(id), op INTEGER REFERENCES op(id),
+    place INTEGER REFERENCES place(id), attributes TEXT, operands TEXT, users TEXT, work INTEGER) STRICT;
+  INSERT INTO instruction_6
+    SELECT i.id, i.computation, i.name, i.opcode, i.kind, s.id, i.op, p.id, i.attributes, i.operands, i.users, i.work FROM instruction i
+    JOIN old_shape s ON s.shape = i.shape AND s.layout = i.layout AND s.dtype = i.dtype AND s.bytes = i.result_bytes
+    LEFT JOIN old_place p ON p.file = i.source_file AND p.line = coalesce(i.source_line, 0) ORDER BY i.id;
+  DROP TABLE instruction;
+  ALTER TABLE instruction_6 RENAME TO instruction;
+  DROP TABLE old_shape;
+  DROP TABLE old_place;
+  DELETE FROM string WHERE id NOT IN (SELECT file FROM place);
+)";
+
 /// Version 1 is the first that was published. A new table or view alone needs no statement: schema.sql makes it.
 std::span<const Migration> migrations() {
-  static constexpr Migration kSteps[] = {{1, ""}, {2, ""}, {3, kToVersion4}, {4, kToVersion5}};
+  static constexpr Migration kSteps[] = {{1, ""}, {2, ""}, {3, kToVersion4}, {4, kToVersion5}, {5, kToVersion6}};
   return kSteps;
 }
 

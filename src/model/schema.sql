@@ -60,27 +60,38 @@ CREATE TABLE IF NOT EXISTS computation (
   root     INTEGER                                  -- instruction whose value is the result
 ) STRICT;
 
--- Strings of a module that many instructions share.
+-- Strings of a module that are needed often.
 CREATE TABLE IF NOT EXISTS string (
   id   INTEGER PRIMARY KEY,  -- row id
-  text TEXT NOT NULL               -- a shape, a layout, a file name
+  text TEXT NOT NULL               -- a file name
+) STRICT;
+
+-- The shape of a result, with its layout. Instructions share it.
+CREATE TABLE IF NOT EXISTS shape (
+  id     INTEGER PRIMARY KEY,  -- row id
+  dtype  TEXT NOT NULL,            -- element type; tuple where there are several
+  text   TEXT NOT NULL,            -- as HLO writes it, without layout
+  layout TEXT NOT NULL,            -- {1,0}; of tuples the shape with all layouts
+  bytes  INTEGER NOT NULL          -- size
+) STRICT;
+
+-- A line of the program that was compiled. Instructions share it.
+CREATE TABLE IF NOT EXISTS place (
+  id   INTEGER PRIMARY KEY,  -- row id
+  file INTEGER NOT NULL REFERENCES string(id),  -- the file
+  line INTEGER NOT NULL                         -- line in it
 ) STRICT;
 
 -- An instruction. The view program shows it with all ids resolved.
 CREATE TABLE IF NOT EXISTS instruction (
   id          INTEGER PRIMARY KEY,  -- row id
-  computation INTEGER NOT NULL REFERENCES computation(id),  -- computation it stands in
-  position    INTEGER NOT NULL,                             -- place in the computation, from 0
+  computation INTEGER NOT NULL REFERENCES computation(id),  -- computation it stands in, at the place id - first_instruction
   name        TEXT NOT NULL,                                -- without %
   opcode      TEXT NOT NULL,                                -- HLO opcode: add, dot, fusion, ...
   kind        TEXT NOT NULL,                                -- fusion kind or custom-call target, else empty
-  dtype       TEXT NOT NULL,                                -- element type of the result; tuple where there are several
-  shape       INTEGER NOT NULL REFERENCES string(id),       -- result as HLO writes it, without layout
-  layout      INTEGER NOT NULL REFERENCES string(id),       -- its layout: {1,0}; of tuples the shape with all layouts
-  result_bytes INTEGER NOT NULL,                            -- size of the result
+  shape       INTEGER NOT NULL REFERENCES shape(id),        -- of the result
   op          INTEGER REFERENCES op(id),                    -- framework operator in its metadata, or NULL
-  source_file INTEGER REFERENCES string(id),                -- source file in its metadata, or NULL
-  source_line INTEGER,                                      -- line in that file, or NULL
+  place       INTEGER REFERENCES place(id),                 -- source line in its metadata, or NULL
   attributes  TEXT,                                         -- the other attributes as a JSON object, texts as written; NULL: none
   operands    TEXT,                                         -- positions of what it reads as a JSON array, in order; NULL: none. See the view operand
   users       TEXT,                                         -- positions of what reads it as a JSON array; NULL: none. See the view instruction_user

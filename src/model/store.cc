@@ -1,7 +1,8 @@
 // Writing. Each public function is one transaction, so what it reported as saved is in the file whatever happens next. A file that others
 // may be reading is in WAL mode while a store is open (they follow a run as it grows) and goes back to a rollback journal at the end,
 // because only then does it open from a read-only folder. A new file has a journal until its first run: what an import appends is then
-// written once, and not first to a log.
+// written once, and not first to a log; and it is synchronised once, at the end: before, a power cut could only destroy what is imported
+// just now.
 #include "src/model/store.h"
 
 #include <fmt/format.h>
@@ -24,8 +25,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view kWriterPragmas = "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY";
-constexpr std::string_view kLog = "PRAGMA journal_mode = WAL";
+constexpr std::string_view kWriterPragmas = "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY";
+constexpr std::string_view kLog = "PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL";
+constexpr std::string_view kUnsynchronised = "PRAGMA synchronous = OFF";  ///< a kill harms nothing even then
 
 base::Error in_use(const std::string& path) {
   return {fmt::format("{}: another process is writing it; wait until it ends, or choose another file with -o", base::escaped(path))};
@@ -62,10 +64,10 @@ base::Status remove_ours(const std::string& path, milliseconds busy) {
   return base::Error{fmt::format("{}: cannot be replaced; make its folder writable, or choose another file with -o", base::escaped(path))};
 }
 
-base::Result<Database> open_file(const std::string& path, milliseconds busy, std::string_view journal) {
+base::Result<Database> open_file(const std::string& path, milliseconds busy, std::string_view safety) {
   ASSIGN_OR_RETURN(Database database, Database::open(path, Database::Access::write, busy));
   RETURN_IF_ERROR(identify(database, kSchemaVersion));  // before anything is changed in a file that may not be ours
-  RETURN_IF_ERROR(database.execute(journal));
+  RETURN_IF_ERROR(database.execute(safety));
   RETURN_IF_ERROR(database.execute(kWriterPragmas));
   RETURN_IF_ERROR(prepare_schema(database, schema(), migrations(), kSchemaVersion));
   return database;
@@ -74,7 +76,7 @@ base::Result<Database> open_file(const std::string& path, milliseconds busy, std
 /// A new file gets its tables at once. On a full disk this fails here, and leaves nothing.
 base::Result<Database> open_for_writing(const std::string& path, milliseconds busy) {
   ASSIGN_OR_RETURN(const FileState state, look_at(path));
-  auto database = open_file(path, busy, state == FileState::missing ? "" : kLog);
+  auto database = open_file(path, busy, state == FileState::missing ? kUnsynchronised : kLog);
   if (state == FileState::missing && !database.ok()) remove_files(path);
   return database;
 }
@@ -101,6 +103,7 @@ Store::~Store() {
   if (impl_ == nullptr) return;
   // Where a reader is connected the file stays in WAL mode, which costs only that it does not open from read-only folders.
   static_cast<void>(impl_->database.execute("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE"));
+  impl_->database.synchronise();
 }
 
 base::Result<Store> Store::open(const std::string& path, OpenMode mode, milliseconds busy) {

@@ -27,26 +27,26 @@ SELECT
   i.id AS instruction,               -- id
   m.id AS module,                    -- module
   c.name AS computation,             -- computation it stands in
-  i.position AS position,            -- place there, from 0
+  i.id - c.first_instruction AS position,  -- place there, from 0
   i.name AS name,                    -- name
   i.opcode AS opcode,                -- HLO opcode
   i.kind AS kind,                    -- fusion kind or custom-call target
-  i.dtype AS dtype,                  -- element type of the result
+  s.dtype AS dtype,                  -- element type of the result
   s.text AS shape,                   -- result without layout
-  l.text AS layout,                  -- layout
-  i.result_bytes AS result_bytes,    -- size of the result
+  s.layout AS layout,                -- layout
+  s.bytes AS result_bytes,           -- size of the result
   o.type AS op_type,                 -- type of the framework operator
   o.name AS op_name,                 -- its name
   o.phase AS phase,                  -- forward, backward, optimizer, communication, auxiliary, host
   f.text AS source_file,             -- source file
-  i.source_line AS source_line,      -- line in it
+  p.line AS source_line,             -- line in it
   i.attributes AS attributes         -- other attributes, JSON
 FROM instruction i
 JOIN computation c ON c.id = i.computation
 JOIN module m ON m.id = c.module
-JOIN string s ON s.id = i.shape
-JOIN string l ON l.id = i.layout
-LEFT JOIN string f ON f.id = i.source_file
+JOIN shape s ON s.id = i.shape
+LEFT JOIN place p ON p.id = i.place
+LEFT JOIN string f ON f.id = p.file
 LEFT JOIN op o ON o.id = i.op;
 
 -- What an instruction reads.
@@ -54,15 +54,15 @@ CREATE VIEW IF NOT EXISTS operand AS
 SELECT
   i.id AS instruction,               -- the reader
   o.key AS position,                 -- which operand, from 0
-  i.id - i.position + o.value AS operand  -- what is read
-FROM instruction i, json_each(i.operands) o;
+  c.first_instruction + o.value AS operand  -- what is read
+FROM instruction i JOIN computation c ON c.id = i.computation JOIN json_each(i.operands) o;
 
 -- What reads an instruction.
 CREATE VIEW IF NOT EXISTS instruction_user AS
 SELECT
   i.id AS instruction,               -- what is read
-  i.id - i.position + u.value AS user  -- the reader; once, however many of its operands it is
-FROM instruction i, json_each(i.users) u;
+  c.first_instruction + u.value AS user  -- the reader; once, however many of its operands it is
+FROM instruction i JOIN computation c ON c.id = i.computation JOIN json_each(i.users) u;
 
 -- What one execution of an instruction costs on paper.
 CREATE VIEW IF NOT EXISTS cost AS

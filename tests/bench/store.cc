@@ -58,19 +58,19 @@ void bench_import(const std::string& folder, const std::string& file) {
     measured(fmt::format("import_{}", round).c_str(), [&] {
       auto store = must(model::Store::open(path, model::OpenMode::append));
       std::optional<model::Import> import;
-      const auto take = [&](const model::Source& source, const importers::Program& program_part, std::string_view module_text) {
+      const auto take = [&](const model::Source& source, const importers::Program& program, std::string_view module_text) {
         if (!import) import = must(store.import(source));
-        return import->add(program_part.module, module_text);
+        return import->add(program.module, module_text);
       };
-      const model::Imported program = must(importers::hlo::read({file, text}, take));
-      must(import->finish(program));
+      const model::Imported imported = must(importers::hlo::read({file, text}, take));
+      must(import->finish(imported));
     });
   }
 }
 
 model::Run synthetic_run(int steps) {
   model::Run run;
-  run.device = {"null", "synthetic", "", "", 1, 10e9, 0, 100e9, {}};
+  run.device = {"null", "synthetic", "", "", 1, 10e9, 0, 100e9, {}, {}};
   for (int i = 0; i < steps; ++i) {
     model::StepRecord step;
     step.step = i;

@@ -28,7 +28,7 @@ TEST_F(Schema, EveryTableAndViewHasASentenceAboveIt) {
     EXPECT_TRUE(lines[i - 1].starts_with("-- ")) << lines[i];
     ++found;
   }
-  EXPECT_EQ(found, 25 + 18);
+  EXPECT_EQ(found, 27 + 18);
 }
 
 TEST_F(Schema, EveryColumnHasAComment) {
@@ -105,7 +105,7 @@ TEST_F(Schema, AVersionWithoutAMigrationIsTold) {
   EXPECT_NE(done.error().message.find("schema 1 is too old for this version of profile"), std::string::npos);
 }
 
-/// What versions 4 and 5 changed, as version 3 had it: n = f(p, p), where f is a fusion and p a parameter.
+/// What versions 4 to 6 changed, as version 3 had it: n = f(p, p), where f is a fusion and p a parameter.
 constexpr std::string_view kVersion3 = R"(
   CREATE TABLE instruction (id INTEGER PRIMARY KEY, computation INTEGER NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL,
     opcode TEXT NOT NULL, kind TEXT NOT NULL, dtype TEXT NOT NULL, shape INTEGER NOT NULL, layout INTEGER NOT NULL,
@@ -123,6 +123,9 @@ constexpr std::string_view kVersion3 = R"(
     bytes INTEGER NOT NULL, read INTEGER NOT NULL, kept INTEGER NOT NULL, dropped INTEGER NOT NULL) STRICT;
   CREATE TABLE module (id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source(id), position INTEGER NOT NULL, name TEXT NOT NULL,
     content INTEGER NOT NULL, entry INTEGER) STRICT;
+  CREATE TABLE computation (id INTEGER PRIMARY KEY, module INTEGER NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL,
+    first_instruction INTEGER NOT NULL, instructions INTEGER NOT NULL, root INTEGER) STRICT;
+  CREATE TABLE string (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
   CREATE TABLE scope (id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES module(id), parent INTEGER REFERENCES scope(id),
     depth INTEGER NOT NULL, name TEXT NOT NULL) STRICT;
   CREATE TABLE op (id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES module(id), position INTEGER NOT NULL, type TEXT NOT NULL,
@@ -140,8 +143,10 @@ constexpr std::string_view kVersion3 = R"(
   INSERT INTO op VALUES (1, 4, 0, 'MatMul', 'net/a', 'net/a', 1, 'forward'), (2, 4, 1, '', 'net/b', 'net/b', 1, 'backward');
   INSERT INTO run VALUES (1, 4, NULL, 'complete', 'w', 1, 2, 3, 4, 5, 6, 's');
   INSERT INTO step VALUES (1, 0, 'n', 'main', 'negate', '', 'kernel', 'k', '', 'f32', 13, 1, 2, 3, 0, 0, NULL, 0);
-  INSERT INTO instruction VALUES (11, 5, 0, 'p', 'parameter', '', 'f32', 1, 1, 4, NULL, NULL, NULL, NULL),
-    (12, 5, 1, 'f', 'fusion', 'kLoop', 'f32', 1, 1, 4, 1, NULL, NULL, NULL), (13, 5, 2, 'n', 'negate', '', 'f32', 1, 1, 4, 2, NULL, NULL, NULL);
+  INSERT INTO computation VALUES (5, 4, 0, 'main', 11, 3, 13);
+  INSERT INTO string VALUES (1, 'f32[1]'), (2, '{0}'), (3, 'net.py'), (4, '');
+  INSERT INTO instruction VALUES (11, 5, 0, 'p', 'parameter', '', 'f32', 1, 2, 4, NULL, NULL, NULL, NULL),
+    (12, 5, 1, 'f', 'fusion', 'kLoop', 'f32', 1, 4, 4, 1, 3, 7, NULL), (13, 5, 2, 'n', 'negate', '', 'f32', 1, 2, 4, 2, 3, 7, NULL);
   INSERT INTO operand VALUES (12, 0, 11), (12, 1, 11), (13, 0, 12);
   INSERT INTO cost VALUES (12, 'xla', 3, 0, 8, 4, 1), (13, 'xla', 1, 0, 4, 4, 1);
   INSERT INTO op_instruction VALUES (12, 1, 0.25), (12, 2, 0.75), (13, 2, 1);
@@ -158,6 +163,9 @@ TEST_F(Schema, OfVersion3IsBroughtUpWithAllItsRows) {
   EXPECT_EQ(ask(path(), "SELECT instruction, user FROM instruction_user ORDER BY 1"), "11|12 12|13");
   EXPECT_EQ(ask(path(), "SELECT instruction, method, format('%g', flops) FROM cost ORDER BY 1"), "12|xla|3 13|xla|1");
   EXPECT_EQ(ask(path(), "SELECT instruction, op, format('%g', share) FROM op_instruction ORDER BY 1, 2"), "12|1|0.25 12|2|0.75 13|2|1");
+  EXPECT_EQ(ask(path(), "SELECT position, name, dtype, shape, layout, result_bytes, source_file, source_line FROM program"),
+            "0|p|f32|f32[1]|{0}|4|NULL|NULL 1|f|f32|f32[1]||4|net.py|7 2|n|f32|f32[1]|{0}|4|net.py|7");
+  EXPECT_EQ(ask(path(), "SELECT (SELECT count(*) FROM shape), (SELECT count(*) FROM place), (SELECT count(*) FROM string)"), "2|1|1");
   EXPECT_EQ(ask(path(), "SELECT id, path, sha256, read, options FROM source"), "3|f.hlo|abc|3|");
   EXPECT_EQ(ask(path(), "SELECT o.id, o.source, o.type, o.name, s.name, o.type_from, o.launches FROM op o JOIN scope s ON s.id = o.scope"),
             "1|3|MatMul|net/a|net|given|device 2|3|NULL|net/b|net||device");
