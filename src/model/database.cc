@@ -244,6 +244,10 @@ void Database::synchronise() {
   if (file != nullptr && file->pMethods != nullptr) file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
+base::Status Database::writable() const {
+  return sqlite3_db_readonly(impl_->db, "main") == 0 ? base::Status() : base::Status(failure(nullptr, SQLITE_READONLY, impl_->path));
+}
+
 int64_t Database::last_id() const { return sqlite3_last_insert_rowid(impl_->db); }
 const std::string& Database::path() const { return impl_->path; }
 

@@ -1,4 +1,5 @@
-// The one place that talks to SQLite: connections, statements, transactions; its errors as one line that says what to do.
+// The one place that talks to SQLite, with memory_rows.cc: connections, statements, transactions; its errors as one line that says what to
+// do.
 #pragma once
 
 #include <chrono>
@@ -84,6 +85,8 @@ class Database {
   /// First column of the first row; 0 if there is none or it is NULL.
   base::Result<int64_t> integer(std::string_view sql) const;
   int64_t last_id() const;
+  /// SQLite opens for reading what it may not write, and says so only when a row changes.
+  base::Status writable() const;
   /// Waits until the file is on the disk. For `PRAGMA synchronous = OFF`; errors of the disk are left to the next reader.
   void synchronise();
   const std::string& path() const;

@@ -25,7 +25,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view kWriterPragmas = "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY";
+constexpr std::string_view kWriterPragmas = "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY";
 constexpr std::string_view kLog = "PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL";
 constexpr std::string_view kUnsynchronised = "PRAGMA synchronous = OFF";  ///< a kill harms nothing even then
 
@@ -64,11 +64,12 @@ base::Status remove_ours(const std::string& path, milliseconds busy) {
   return base::Error{fmt::format("{}: cannot be replaced; make its folder writable, or choose another file with -o", base::escaped(path))};
 }
 
-base::Result<Database> open_file(const std::string& path, milliseconds busy, std::string_view safety) {
+base::Result<Database> open_file(const std::string& path, milliseconds busy, std::string_view mode) {
   ASSIGN_OR_RETURN(Database database, Database::open(path, Database::Access::write, busy));
   RETURN_IF_ERROR(identify(database, kSchemaVersion));  // before anything is changed in a file that may not be ours
-  RETURN_IF_ERROR(database.execute(safety));
+  RETURN_IF_ERROR(database.writable());
   RETURN_IF_ERROR(database.execute(kWriterPragmas));
+  static_cast<void>(database.execute(mode));  // the log has to wait where another process writes with a journal
   RETURN_IF_ERROR(prepare_schema(database, schema(), migrations(), kSchemaVersion));
   return database;
 }
