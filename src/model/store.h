@@ -35,7 +35,7 @@ class Store {
   /// Makes the file if it is missing. Runs whose writer was killed become `interrupted` and get their statistics now.
   /// Errors: a directory, not a database, damaged, another application's, made by a newer version, read-only, a full disk,
   /// another process that writes it (after a wait of `busy`).
-  static base::Result<Store> open(const std::string& path, OpenMode mode, std::chrono::milliseconds busy = std::chrono::seconds(5));
+  static base::Result<Store> open(const std::string& path, OpenMode mode, std::chrono::milliseconds busy = std::chrono::seconds(15));
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();  ///< checkpoints, and leaves a file that opens from read-only places
