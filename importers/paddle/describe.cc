@@ -87,10 +87,8 @@ constexpr std::string_view kLeftOut[] = {"op_role",         "op_namescope",  "op
 
 }  // namespace
 
-Describer::Describer(const Program& program, std::string_view text)
-    : program_(program), text_(text), first_gradient_(SIZE_MAX), last_gradient_(0) {
+Describer::Describer(const Program& program, std::string_view text) : program_(program), text_(text) {
   const Block& block = program.blocks[0];
-  for (const Variable& variable : block.variables) variables_.emplace(variable.name, &variable);
   for (size_t k = 0; k < block.operators.size(); ++k) {
     if (!plain_type(block.operators[k]).ends_with("_grad")) continue;
     first_gradient_ = std::min(first_gradient_, k);
@@ -98,7 +96,39 @@ Describer::Describer(const Program& program, std::string_view text)
   }
 }
 
-model::Phase Describer::phase_of(const Operator& op, size_t k) const {
+/// Each block once, from a stack of our own: a hostile text may nest as deep as it is long.
+std::vector<Described> Describer::run() {
+  struct Frame {
+    size_t block, next, place;
+  };
+  std::vector<Described> all;
+  std::vector<bool> seen(program_.blocks.size(), false);
+  for (size_t first = 0; first < program_.blocks.size(); ++first) {
+    if (seen[first]) continue;
+    seen[first] = true;
+    std::vector<Frame> open{{first, 0, 0}};
+    while (!open.empty()) {
+      Frame& frame = open.back();
+      const std::vector<Operator>& operators = program_.blocks[frame.block].operators;
+      if (frame.next == operators.size()) {
+        open.pop_back();
+        continue;
+      }
+      const Operator& op = operators[frame.next++];
+      const size_t place = open.size() == 1 ? frame.next - 1 : frame.place;
+      all.push_back({&op, describe(op, place)});
+      for (auto inner = op.blocks.rbegin(); inner != op.blocks.rend(); ++inner) {
+        const auto block = static_cast<size_t>(*inner);
+        if (block >= seen.size() || seen[block]) continue;
+        seen[block] = true;
+        open.push_back({block, 0, place});
+      }
+    }
+  }
+  return all;
+}
+
+model::Phase Describer::phase_of(const Operator& op, size_t place) const {
   const std::string_view type = plain_type(op);
   if (is_communication(type)) return model::Phase::communication;
   if (is_in(type, kOptimizers) || is_in(type, kMixedPrecision)) return model::Phase::optimizer;
@@ -109,8 +139,8 @@ model::Phase Describer::phase_of(const Operator& op, size_t k) const {
   }
   if (type.ends_with("_grad")) return model::Phase::backward;
   if (is_in(type, kValues)) return model::Phase::auxiliary;
-  if (first_gradient_ == SIZE_MAX || k < first_gradient_) return model::Phase::forward;
-  return k < last_gradient_ ? model::Phase::backward : model::Phase::optimizer;
+  if (first_gradient_ == SIZE_MAX || place < first_gradient_) return model::Phase::forward;
+  return place < last_gradient_ ? model::Phase::backward : model::Phase::optimizer;
 }
 
 std::string Describer::scope_of(const Operator& op) const {
@@ -150,14 +180,13 @@ int64_t Describer::line_of(size_t offset) {
   return line_;
 }
 
-model::Operator Describer::describe(size_t k) {
-  const Operator& op = program_.blocks[0].operators[k];
+model::Operator Describer::describe(const Operator& op, size_t place) {
   model::Operator made;
   const std::string_view type = shown_type(op);
   made.type = base::escaped(type);
   made.name = fmt::format("{}_{}", made.type, counts_[type]++);
   made.scope = scope_of(op);
-  made.phase = phase_of(op, k);
+  made.phase = phase_of(op, place);
   made.launches = is_in(plain_type(op), kLaunchNothing) ? model::Launches::nothing
                   : on_host(op)                         ? model::Launches::host
                                                         : model::Launches::device;

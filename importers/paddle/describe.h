@@ -11,24 +11,28 @@
 
 namespace importers::paddle {
 
-/// The operators of the program's own block, in order; shapes are not told yet. `line_of` gives a line for an offset.
+struct Described {
+  const Operator* op;
+  model::Operator record;
+};
+
+/// The operators of a program, those of inner blocks behind the one that runs them; shapes are not told yet.
 class Describer {
  public:
-  explicit Describer(const Program& program, std::string_view text);
-  /// Call in order: lines are counted forward.
-  model::Operator describe(size_t k);
+  Describer(const Program& program, std::string_view text);
+  std::vector<Described> run();
 
  private:
-  model::Phase phase_of(const Operator& op, size_t k) const;
+  model::Operator describe(const Operator& op, size_t place);
+  model::Phase phase_of(const Operator& op, size_t place) const;
   std::string scope_of(const Operator& op) const;
   std::string attributes_of(const Operator& op) const;
   int64_t line_of(size_t offset);
 
   const Program& program_;
   std::string_view text_;
-  size_t first_gradient_, last_gradient_;  ///< PIR has no roles
+  size_t first_gradient_ = SIZE_MAX, last_gradient_ = 0;  ///< in the program's own block: PIR has no roles
   std::unordered_map<std::string_view, int64_t> counts_;
-  std::unordered_map<std::string_view, const Variable*> variables_;
   size_t at_ = 0;
   int64_t line_ = 1;
 };

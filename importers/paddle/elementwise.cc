@@ -35,6 +35,7 @@ Value relu(Call&, Body& b, Value x) { return b.binary(Op::maximum, x, 0.0); }
 Value relu6(Call& c, Body& b, Value x) { return b.binary(Op::minimum, relu(c, b, x), c.number("threshold", 6)); }
 Value silu(Call&, Body& b, Value x) { return times(b, x, sigmoid(b, x)); }
 Value swish(Call& c, Body& b, Value x) { return times(b, x, sigmoid(b, times(b, x, c.number("beta", 1)))); }
+Value increment(Call& c, Body& b, Value x) { return plus(b, x, c.number("step", c.number("value", 1))); }
 Value square(Call&, Body& b, Value x) { return times(b, x, x); }
 Value reciprocal(Call&, Body& b, Value x) { return over(b, b.like(x, 1), x); }
 Value leaky_relu(Call& c, Body& b, Value x) {
@@ -346,6 +347,7 @@ constexpr Row kRows[] = {
     {"greater_than", comparison<ir::Direction::GT>, "X Y"},
     {"hard_sigmoid", unary<hard_sigmoid>, "X"},
     {"hard_swish", unary<hard_swish>, "X"},
+    {"increment", unary<increment>, "X"},
     {"isfinite_v2", test<is_finite>, "X"},
     {"isnan_v2", test<is_nan>, "X"},
     {"leaky_relu", unary<leaky_relu>, "X"},

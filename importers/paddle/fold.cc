@@ -59,6 +59,27 @@ double floor_divide(double a, double b) { return b == 0 ? 0 : std::floor(a / b);
 double larger(double a, double b) { return std::max(a, b); }
 double smaller(double a, double b) { return std::min(a, b); }
 
+template <ir::Direction kDirection>
+double compared(double a, double b) {
+  return ir::holds(kDirection, a, b) ? 1 : 0;
+}
+double both(double a, double b) { return a != 0 && b != 0 ? 1 : 0; }
+double either(double a, double b) { return a != 0 || b != 0 ? 1 : 0; }
+
+std::optional<Numbers> negated(Call& c) {
+  auto x = operand(c, "X");
+  if (!x) return std::nullopt;
+  for (double& value : *x) value = value == 0 ? 1 : 0;
+  return x;
+}
+
+std::optional<Numbers> increment(Call& c) {
+  auto x = operand(c, "X");
+  if (!x) return std::nullopt;
+  for (double& value : *x) value += c.number("step", 1);
+  return x;
+}
+
 struct Rule {
   std::string_view type;
   std::optional<Numbers> (*tell)(Call&);
@@ -73,8 +94,18 @@ constexpr Rule kRules[] = {
     {"elementwise_min", binary<smaller>},
     {"elementwise_mul", binary<multiply>},
     {"elementwise_sub", binary<subtract>},
+    {"equal", binary<compared<ir::Direction::EQ>>},
+    {"greater_equal", binary<compared<ir::Direction::GE>>},
+    {"greater_than", binary<compared<ir::Direction::GT>>},
+    {"increment", increment},
+    {"less_equal", binary<compared<ir::Direction::LE>>},
+    {"less_than", binary<compared<ir::Direction::LT>>},
+    {"logical_and", binary<both>},
+    {"logical_not", negated},
+    {"logical_or", binary<either>},
     {"memcpy_d2h", same},
     {"memcpy_h2d", same},
+    {"not_equal", binary<compared<ir::Direction::NE>>},
     {"reshape2", same},
     {"scale", scale},
     {"slice", slice},

@@ -62,6 +62,7 @@ struct Operator {
 struct Block {
   int32_t parent = -1;
   std::vector<Variable> variables;  ///< PIR: results and block arguments, in order
+  std::vector<Variable> missing;    ///< PIR: values that are used, but made in a part that was left out; typed by their first use
   std::vector<Operator> operators;
 };
 

@@ -34,6 +34,7 @@ Lowering::Lowering(const Program& program, const Input& input, std::string_view 
   if (const std::string scaled = sizes_.text(); !scaled.empty()) notes_.push_back({program.offset, "scaled", scaled});
   for (const Block& block : program.blocks) {
     for (const Variable& variable : block.variables) variables_.emplace(variable.name, &variable);
+    for (const Variable& variable : block.missing) variables_.emplace(variable.name, &variable);
     for (const Operator& op : block.operators) {
       for (const Slot& slot : op.inputs) used_.insert(slot.arguments.begin(), slot.arguments.end());
     }
@@ -164,11 +165,27 @@ void Lowering::call_by_name(const Operator& op, std::string_view why) {
   for (size_t i = 0; i < results.size(); ++i) bind(names[i], {results[i], {}, {}, false, {}, nullptr});
 }
 
-void Lowering::run(const Normal& normal, std::string_view name) {
-  const Operator& op = normal.op;
-  offset_ = op.offset;
+void Lowering::run(const Names& names) {
+  names_ = &names;
+  run(program_.blocks[0]);
+}
+
+void Lowering::run(const Block& block) {
+  for (const Operator& op : block.operators) run(op);
+}
+
+void Lowering::run(const Operator& given) {
+  const auto name = names_->find(&given);
+  offset_ = given.offset;
   failure_.clear();
-  out_.at({name, shown_type(op), op.file, static_cast<int32_t>(std::clamp<int64_t>(op.file_line, 0, INT32_MAX))});
+  const std::string_view type = shown_type(given);
+  const auto line = static_cast<int32_t>(std::clamp<int64_t>(given.file_line, 0, INT32_MAX));
+  out_.at({name == names_->end() ? type : std::string_view(name->second), type, given.file, line});
+  lower(normal(given, program_.form));
+}
+
+void Lowering::lower(const Normal& normal) {
+  const Operator& op = normal.op;
   if (const Structural function = structural(op.type)) return (this->*function)(op);
   const Row* row = find_row(op.type);
   if (row == nullptr || !op.blocks.empty()) return call_by_name(op, op.blocks.empty() ? "has no lowering" : "control flow has no lowering");
@@ -192,8 +209,6 @@ void Lowering::run(const Normal& normal, std::string_view name) {
   bind_aliases(normal);
 }
 
-void Lowering::operation(size_t k, std::string_view name) { run(normal(program_.blocks[0].operators[k], program_.form), name); }
-
 // ---------------------------------------------------------------- PIR's own operators
 
 Lowering::Structural Lowering::structural(std::string_view type) {
@@ -210,6 +225,10 @@ Lowering::Structural Lowering::structural(std::string_view type) {
       {"data", &Lowering::parameter},
       {"feed", &Lowering::parameter},
       {"group", &Lowering::group},
+      {"if", &Lowering::branch},
+      {"while", &Lowering::loop},
+      {"conditional_block", &Lowering::conditional_block},
+      {"select_input", &Lowering::select_input},
   };
   const auto found = std::ranges::find(kTable, type, &std::pair<std::string_view, Structural>::first);
   return found == std::end(kTable) ? nullptr : found->second;
@@ -277,25 +296,6 @@ void Lowering::constant(const Operator& op) {
   tensor.value = out_.entry().constant(ir::array_shape(ir::Type::s64, {static_cast<int64_t>(values->size())}), std::move(literal));
   tensor.known = std::make_shared<const std::vector<double>>(std::move(known));
   tensors_[op.outputs[0].arguments[0]] = std::move(tensor);
-}
-
-/// CINN's groups are operators that it will fuse: what stands in one is lowered in place of it.
-void Lowering::group(const Operator& op) {
-  if (op.blocks.size() != 1) return call_by_name(op, "has no region");
-  std::vector<std::string_view> outer = std::move(yields_);
-  yields_.clear();
-  const Block& block = program_.blocks[static_cast<size_t>(op.blocks[0])];
-  const std::string name = fmt::format("{}", shown_type(op));
-  for (const Operator& inner : block.operators) run(normal(inner, program_.form), fmt::format("{}.{}", name, shown_type(inner)));
-  const std::vector<std::string_view> results = std::exchange(yields_, std::move(outer));
-  if (op.outputs.empty()) return;
-  for (size_t k = 0; k < std::min(results.size(), op.outputs[0].arguments.size()); ++k) {
-    if (const Tensor* tensor = find(results[k])) bind(op.outputs[0].arguments[k], Tensor(*tensor));
-  }
-}
-
-void Lowering::yield(const Operator& op) {
-  for (const Slot& slot : op.inputs) yields_.insert(yields_.end(), slot.arguments.begin(), slot.arguments.end());
 }
 
 // ---------------------------------------------------------------- the end

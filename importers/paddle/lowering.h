@@ -19,8 +19,9 @@ class Lowering {
  public:
   Lowering(const Program& program, const Input& input, std::string_view name, std::vector<PlacedNote>& notes);
 
-  /// Operator k of the program's own block, under its unique name; what it makes is bound to its outputs.
-  void operation(size_t k, std::string_view name);
+  using Names = std::unordered_map<const Operator*, std::string>;
+  /// The operators of the program's own block, and of blocks that they run, under their unique names.
+  void run(const Names& names);
   /// Results of the program, and the module. Error: an operator broke a rule of shapes.
   base::Result<ir::Module> finish();
 
@@ -33,7 +34,9 @@ class Lowering {
   using Structural = void (Lowering::*)(const Operator&);
   static Structural structural(std::string_view type);
 
-  void run(const Normal& normal, std::string_view name);
+  void run(const Block& block);
+  void run(const Operator& given);
+  void lower(const Normal& normal);
   void call_by_name(const Operator& op, std::string_view why);
   const Variable* declared(std::string_view name) const;
   ir::Shape shape_by_declaration(const Variable& variable);
@@ -55,8 +58,18 @@ class Lowering {
   void index(const Operator& op);
   void give(const Operator& op);
   void constant(const Operator& op);
+  // operators that run blocks
+  const Block* inner(const Operator& op, size_t k) const;
+  std::vector<std::string_view> run_region(const Block& block);
   void group(const Operator& op);
   void yield(const Operator& op);
+  void branch(const Operator& op);
+  void conditional_block(const Operator& op);
+  void select_input(const Operator& op);
+  void loop(const Operator& op);
+  void loop_of_region(const Operator& op);
+  bool another_trip(std::string_view condition, int64_t trips);
+  void choose(std::string_view result, std::string_view condition, const Tensor& yes, const Tensor& no);
 
   const Program& program_;
   std::vector<PlacedNote>& notes_;
@@ -72,6 +85,10 @@ class Lowering {
   std::vector<std::string_view> made_;                      ///< variables in the order in which they are first written
   std::unordered_map<std::string_view, Known> told_;        ///< content of the results of the operator at hand
   std::vector<std::string_view> yields_;                    ///< of the region that has just been lowered
+  const Names* names_ = nullptr;
+  int depth_ = 0;
+  std::unordered_set<const Block*> ran_;
+  int64_t repeated_ = 0;  ///< operators that have been written again
   size_t offset_ = 0;
   std::string failure_;
   int64_t unknown_ = 0;

@@ -214,10 +214,10 @@ std::optional<Pool> pool_of(Call& c) {
 }
 
 /// How many elements of the input each window holds.
-Value held(Body& b, const Pool& pool) {
+Value held(Body& b, const Pool& pool, ir::Type type) {
   double all = 1;
   for (const ir::WindowDim& dim : pool.window) all *= static_cast<double>(dim.size);
-  const Value counts = b.reduce_window(Op::add, b.fill(ir::Type::f32, pool.x, 1), pool.window);
+  const Value counts = b.reduce_window(Op::add, b.fill(type, pool.x, 1), pool.window);
   const bool padded = std::ranges::any_of(pool.window, [](const ir::WindowDim& dim) { return dim.pad_low > 0 || dim.pad_high > 0; });
   return pool.exclusive && padded ? counts : b.like(counts, all);
 }
@@ -227,13 +227,13 @@ void pool2d(Call& c) {
   if (!pool) return;
   c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) {
     if (pool->max) return b.reduce_window(Op::maximum, in[0], pool->window);
-    const Value x = b.convert(in[0], ir::Type::f32);
+    const Value x = widen(b, in[0]);
     if (pool->global) {
       const auto first = static_cast<int64_t>(pool->first);
       const double n = static_cast<double>(pool->x[pool->first] * pool->x[pool->first + 1]);
       return b.convert(times(b, b.reduce_keep(Op::add, x, {first, first + 1}), 1 / n), b.type(in[0]));
     }
-    return b.convert(b.binary(Op::divide, b.reduce_window(Op::add, x, pool->window), held(b, *pool)), b.type(in[0]));
+    return b.convert(b.binary(Op::divide, b.reduce_window(Op::add, x, pool->window), held(b, *pool, b.type(x))), b.type(in[0]));
   }));
 }
 
@@ -245,7 +245,7 @@ void pool2d_grad(Call& c) {
   c.set("X@GRAD", c.fuse1({c.in("X"), c.in("Out@GRAD")}, [&](Body& b, In in) {
     if (pool->max) return b.select_and_scatter(in[0], pool->window, in[1]);
     const double n = static_cast<double>(pool->x[pool->first] * pool->x[pool->first + 1]);
-    return b.convert(b.expand(times(b, b.convert(in[1], ir::Type::f32), 1 / n), pool->x), b.type(in[1]));
+    return b.convert(b.expand(times(b, widen(b, in[1]), 1 / n), pool->x), b.type(in[1]));
   }));
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "importers/paddle/describe.h"
 #include "importers/paddle/listing.h"
@@ -16,6 +17,8 @@
 
 namespace importers::paddle {
 namespace {
+
+constexpr size_t kLongestNote = 4096;
 
 /// Notes with lines: offsets are sorted and the text is walked once.
 std::vector<model::Note> placed(std::string_view text, std::vector<PlacedNote> notes) {
@@ -46,17 +49,27 @@ struct Made {
 
 Made lower(const paddle::Program& program, const Input& input, std::string_view text, const std::string& name,
            std::vector<PlacedNote>& notes) {
-  Describer describer(program, text);
+  std::vector<Described> described = Describer(program, text).run();
+  Lowering::Names names;
+  std::unordered_map<size_t, size_t> by_offset;
+  for (size_t k = 0; k < described.size(); ++k) {
+    names.emplace(described[k].op, described[k].record.name);
+    by_offset.emplace(described[k].op->offset, k);
+  }
+  const size_t before = notes.size();
   Lowering lowering(program, input, name, notes);
+  lowering.run(names);
+  for (size_t i = before; i < notes.size(); ++i) {
+    const auto found = by_offset.find(notes[i].offset);
+    if (found == by_offset.end()) continue;
+    std::string& note = described[found->second].record.note;
+    if (note.size() < kLongestNote) note += (note.empty() ? "" : "; ") + notes[i].text;
+  }
   std::vector<model::Operator> operators;
-  for (size_t k = 0; k < program.blocks[0].operators.size(); ++k) {
-    model::Operator op = describer.describe(k);
-    const size_t before = notes.size();
-    lowering.operation(k, op.name);
-    for (size_t i = before; i < notes.size(); ++i) op.note += (op.note.empty() ? "" : "; ") + notes[i].text;
-    op.shape = lowering.shape_of(normal(program.blocks[0].operators[k], program.form).op);
-    op.shape_from = op.shape.empty() ? model::Known::no : model::Known::given;
-    operators.push_back(std::move(op));
+  for (Described& one : described) {
+    one.record.shape = lowering.shape_of(normal(*one.op, program.form).op);
+    one.record.shape_from = one.record.shape.empty() ? model::Known::no : model::Known::given;
+    operators.push_back(std::move(one.record));
   }
   return {std::move(operators), lowering.finish()};
 }

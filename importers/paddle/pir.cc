@@ -91,7 +91,7 @@ class Reader {
     const auto inner = static_cast<int32_t>(program().blocks.size());
     block().operators[owner].blocks.push_back(inner);
     const int32_t parent = open_.back().block;
-    program().blocks.push_back({parent, {}, {}});
+    program().blocks.emplace_back().parent = parent;
     open_.push_back({inner, owner, true});
     return {};
   }
@@ -263,19 +263,29 @@ class Reader {
     size_t k = 0;
     while (!cursor_.skip_space().take(')')) {
       const size_t begin = cursor_.at();
-      RETURN_IF_ERROR(read_type(cursor_));
-      compare(op, k++, begin);
+      ASSIGN_OR_RETURN(Type type, read_type(cursor_));
+      compare(op, k++, begin, std::move(type));
       if (!cursor_.skip_space().take(',') && cursor_.peek() != ')')
         return cursor_.error(fmt::format("expected ',' or ')', got {}", cursor_.found()));
     }
     return {};
   }
 
-  /// An operand's type should be what its producer says; where it is not, the producer's counts.
-  void compare(const Operator& op, size_t k, size_t begin) {
-    if (op.inputs.size() != 1 || k >= op.inputs[0].arguments.size()) return;
-    const auto found = spelt_.find(op.inputs[0].arguments[k]);
-    if (found == spelt_.end() || found->second == cursor_.since(begin)) return;
+  /// An operand's type should be what its producer says; where it is not, the producer's counts. Without a producer the first use does.
+  void compare(const Operator& op, size_t k, size_t begin, Type type) {
+    if (op.inputs.size() != 1 || k >= op.inputs[0].arguments.size() || op.inputs[0].arguments[k].empty()) return;
+    const std::string_view name = op.inputs[0].arguments[k];
+    const auto found = spelt_.find(name);
+    if (found == spelt_.end() && !name.starts_with("%arg") && type.kind == Type::Kind::tensor) {
+      spelt_[name] = cursor_.since(begin);
+      note(begin, "not-made", fmt::format("{} is used, but nothing here makes it: it becomes a parameter", name));
+      Variable variable;
+      variable.name = name;
+      variable.type = std::move(type);
+      variable.offset = begin;
+      block().missing.push_back(std::move(variable));
+    }
+    if (found == spelt_.end() || found->second.empty() || found->second == cursor_.since(begin)) return;
     note(begin, "type-differs",
          fmt::format("{} is {} where it is made, {} here", op.inputs[0].arguments[k], base::escaped(found->second),
                      base::escaped(cursor_.since(begin))));
@@ -304,10 +314,8 @@ class Reader {
       Variable variable;
       variable.name = results[k];
       variable.offset = op.offset;
-      if (!types.empty()) {
-        variable.type = std::move(types[k]);
-        spelt_[results[k]] = spellings_[k];
-      }
+      spelt_[results[k]] = types.empty() ? std::string_view() : spellings_[k];
+      if (!types.empty()) variable.type = std::move(types[k]);
       block().variables.push_back(std::move(variable));
       ++listing_.read;
     }

@@ -67,7 +67,7 @@ class Reader {
       return cursor_.error(begin, fmt::format("block {} does not follow block {}; give the whole program", *index, *index - 1));
     }
     if (parent >= *index) return cursor_.error(fmt::format("block {} cannot lie in block {}", *index, parent));
-    program().blocks.push_back({static_cast<int32_t>(parent), {}, {}});
+    program().blocks.emplace_back().parent = static_cast<int32_t>(parent);
     cursor_.skip_line();
     return {};
   }

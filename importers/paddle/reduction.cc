@@ -165,12 +165,18 @@ void cross_entropy(Call& c) {
   const bool soft = c.flag("soft_label");
   if (!axis || !labels_fit(c, dims, *axis, soft)) return;
   if (!c.flag("use_softmax", true)) return c.fail("logits that are probabilities already are not lowered");
+  const double ignored = c.number("ignore_index", -100);
+  const bool is_class = ignored >= 0 && ignored < static_cast<double>(dims[static_cast<size_t>(*axis)]);  // else nothing is hit in its row
   const Values results = c.program().fuse({{c.in("Logits"), c.in("Label")}}, [&](Body& b, In in) {
     const Shifted s = shifted(b, widen(b, in[0]), *axis);
     const Value log_p = b.binary(Op::subtract, s.value, b.expand(s.log_sum, dims));
     const Value weighted = soft ? b.binary(Op::multiply, log_p, b.convert(in[1], b.type(log_p)))
                                 : b.select(hits(b, in[1], dims, *axis), log_p, b.like(log_p, 0));
-    const Value loss = b.unary(Op::negate, b.reduce_keep(Op::add, weighted, {*axis}));  // an ignored label is no class: nothing is hit
+    Value loss = b.unary(Op::negate, b.reduce_keep(Op::add, weighted, {*axis}));
+    if (!soft && is_class) {
+      const Value label = b.reshape(in[1], b.dims(loss));
+      loss = b.select(b.compare(ir::Direction::EQ, label, b.like(label, ignored)), b.like(loss, 0), loss);
+    }
     return Values{b.convert(b.unary(Op::exponential, log_p), b.type(in[0])), b.convert(loss, b.type(in[0]))};
   });
   c.set("Softmax", results[0]);

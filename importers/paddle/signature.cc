@@ -124,6 +124,7 @@ constexpr Signature kSignatures[] = {
     {"subtract_grad", "elementwise_sub_grad", kGradXY, kXYGrad},
     {"sum", "reduce_sum", "X AxisTensor", "Out", kReduce},
     {"sum_grad", "reduce_sum_grad", "X Out@GRAD AxisTensor", "X@GRAD", "axis=dim"},
+    {"swiglu", "swiglu", kXY, "Out"},
     {"swiglu_grad", "swiglu_grad", kGradXY, kXYGrad},
     {"tile", "tile", "X RepeatTimes", "Out"},
     {"topk", "top_k_v2", "X K", "Out Indices"},

@@ -167,7 +167,9 @@ IR after lowering = {
   EXPECT_EQ(variables[3].type.elements[1].dims.size(), 0u);
   EXPECT_EQ(variables[4].type.dims, (std::vector<int64_t>{3, -1}));
   EXPECT_EQ(program.blocks[3].variables.size(), 2u);
-  EXPECT_EQ(codes(listing), std::vector<std::string>{"type-differs"});
+  EXPECT_EQ(codes(listing), (std::vector<std::string>{"type-differs", "not-made"}));
+  ASSERT_EQ(program.blocks[1].missing.size(), 1u);
+  EXPECT_EQ(program.blocks[1].missing[0].name, "%9");
 }
 
 TEST(PirForm, IsRefusedWhereItBreaks) {
