@@ -231,7 +231,7 @@ TEST(Corpus, IsReadWithBalancedAccounts) {
   }
 }
 
-TEST(LlamaStage, HasTheCountsOfTheFacts) {
+TEST(LlamaListing, HasTheCountsOfTheFacts) {
   const auto text = base::read_file(shared() + "/samples/llama_stage.paddle.txt");
   if (!text.ok()) GTEST_SKIP() << text.error().message;
   const Listing listing = listing_of(*text);
