@@ -100,32 +100,6 @@ std::optional<Array> reshaped(const Node&, Arrays in, Shapes, int32_t) {
   return result;
 }
 
-std::optional<Array> packed(const Node&, Arrays in, Shapes, int32_t) {
-  Dims values;
-  for (const Array* one : in) {
-    if (one == nullptr || one->shape.rank() != 0 || !ir::is_integer(one->shape.type)) return std::nullopt;
-    values.push_back(ir::as_int(one->literal, one->shape.type, 0));
-  }
-  return in.empty() ? std::nullopt : std::optional(integers(values, in[0]->shape.type));
-}
-
-/// One element of a vector, or a part of it.
-std::optional<Array> strided_slice(const Node& node, Arrays in, Shapes, int32_t) {
-  if (in.size() != 4 || std::ranges::count(in, nullptr) > 0 || in[0]->shape.rank() != 1 || ir::elements(in[1]->shape) != 1)
-    return std::nullopt;
-  const Dims values = values_of(*in[0]);
-  const auto count = static_cast<int64_t>(values.size());
-  const auto bit = [&](std::string_view name) { return (attribute(node, name, int64_t{0}) & 1) != 0; };
-  const int64_t begin = bit("begin_mask") ? 0 : std::clamp<int64_t>(from_end(values_of(*in[1])[0], count), 0, count);
-  if (bit("shrink_axis_mask")) {
-    if (begin >= count) return std::nullopt;
-    return integers({values[static_cast<size_t>(begin)]}, in[0]->shape.type, true);
-  }
-  const int64_t end = bit("end_mask") ? count : std::clamp<int64_t>(from_end(values_of(*in[2])[0], count), begin, count);
-  if (values_of(*in[3])[0] != 1) return std::nullopt;
-  return integers(Dims(values.begin() + begin, values.begin() + end), in[0]->shape.type);
-}
-
 struct Fold {
   std::string_view type;
   std::optional<Array> (*value)(const Node&, Arrays, Shapes, int32_t);
@@ -141,8 +115,6 @@ constexpr Fold kFolds[] = {
     {"DataFormatVecPermute", permute_format},
     {"DataFormatDimMap", map_format},
     {"Reshape", reshaped},
-    {"Pack", packed},
-    {"StridedSlice", strided_slice},
 };
 
 }  // namespace

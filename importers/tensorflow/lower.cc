@@ -6,20 +6,39 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "importers/lowering/builder.h"
 #include "importers/lowering/layout.h"
 #include "importers/tensorflow/lower_rules.h"
 #include "src/base/text.h"
+#include "src/ir/verify.h"
 
 namespace importers::tensorflow {
 namespace {
 
+const Rule* rule_of(std::string_view type) {
+  static const auto* const kByType = [] {
+    auto* rules = new std::unordered_map<std::string_view, const Rule*>;
+    for (const auto table : {math_rules(), move_rules(), slice_rules(), index_rules(), network_rules(), convolution_rules(), image_rules(),
+                             variable_rules()}) {
+      for (const Rule& rule : table) rules->emplace(rule.type, &rule);
+    }
+    return rules;
+  }();
+  const auto found = kByType->find(type);
+  return found == kByType->end() ? nullptr : found->second;
+}
+
+/// oneDNN's rewrites compute what the framework's own types do: "_MklMatMul", "_MklNativeFusedConv2D" (_FusedConv2D).
 const Rule* find_rule(std::string_view type) {
-  for (const std::span<const Rule> table : {math_rules(), move_rules(), network_rules(), variable_rules()}) {
-    const auto found = std::ranges::find(table, type, &Rule::type);
-    if (found != table.end()) return &*found;
+  if (const Rule* rule = rule_of(type)) return rule;
+  for (const std::string_view prefix : {"_MklNative", "_Mkl"}) {
+    if (!type.starts_with(prefix)) continue;
+    const std::string rest(type.substr(prefix.size()));
+    const Rule* rule = rule_of(rest);
+    return rule != nullptr ? rule : rule_of("_" + rest);
   }
   return nullptr;
 }
@@ -29,10 +48,24 @@ bool among(std::span<const std::string_view> words, std::string_view word) { ret
 /// What stands for a variable, what brings data in, and what computes nothing.
 constexpr std::string_view kHandles[] = {"VarHandleOp", "VariableV2", "Variable"};
 constexpr std::string_view kFeeds[] = {"Placeholder", "PlaceholderWithDefault", "_Arg", "_DeviceArg", "IteratorGetNext", "IteratorV2"};
-constexpr std::string_view kSilent[] = {"NoOp", "Assert", "_Retval", "_DeviceRetval", "VarIsInitializedOp"};
+constexpr std::string_view kSilent[] = {"NoOp", "Assert", "_Retval", "_DeviceRetval", "VarIsInitializedOp", "_Send", "_HostSend"};
+
+/// Graphs of TensorFlow 1 hold what runs before and between steps: initial values, checkpoints.
+bool is_outside_step(const Node& node) {
+  static constexpr std::string_view kTypes[] = {"SaveV2",          "RestoreV2",  "SaveSlices",    "RestoreSlice",     "MergeV2Checkpoints",
+                                                "ShardedFilename", "StringJoin", "ScalarSummary", "HistogramSummary", "MergeSummary"};
+  if (among(kTypes, node.type)) return true;
+  const std::string_view name = node.name;
+  return name.find("/Initializer/") != name.npos || name.starts_with("save/") || name.starts_with("save_1/");
+}
+
+bool is_sane(const ir::Shape& shape) { return shape.is_array() && are_sane(shape.dims); }
 
 bool is_handle(const Node& node) {
-  const bool resource = attribute(node, "dtype", std::string()) == "DT_RESOURCE" || attribute(node, "T", std::string()) == "DT_RESOURCE";
+  const auto is_resource = [&](std::string_view name) {
+    return attribute(node, name, ir::Type::token) == ir::Type::opaque || attribute(node, name, std::string()) == "DT_RESOURCE";
+  };
+  const bool resource = is_resource("dtype") || is_resource("T");
   return among(kHandles, node.type) || (among(kFeeds, node.type) && resource);
 }
 bool is_feed(const Node& node) { return among(kFeeds, node.type) && !is_handle(node); }
@@ -59,7 +92,10 @@ class Lowerer final : public Variables {
     for (const auto& [handle, state] : states_) {
       if (state.now != state.parameter) program_.result_in_place(state.now, state.parameter);
     }
+    if (outside_ > 0)
+      notes_.push_back({0, 0, "outside-step", fmt::format("{} nodes initialise variables or save them: no part of a step", outside_)});
     ASSIGN_OR_RETURN(ir::Module module, program_.finish());
+    for (const ir::Finding& broken : ir::verify(module)) return base::Error{broken_rule(module, broken)};
     lowering::channels_last(module);
     return Lowered{std::move(module), std::move(notes_)};
   }
@@ -71,7 +107,7 @@ class Lowerer final : public Variables {
       const Node& node = graph_.nodes[static_cast<size_t>(variable.node)];
       const ir::Shape* own = node.shapes.empty() || is_feed(node) ? nullptr : &node.shapes[0];
       if (own == nullptr || among(kFeeds, node.type)) own = shape != nullptr ? shape : own;  // a handle's own shape is a scalar's
-      if (own == nullptr) return {};
+      if (own == nullptr || !is_sane(*own)) return {};
       state.parameter = state.now = program_.parameter(node.name, *own, node.input);
     }
     return state.now;
@@ -85,6 +121,13 @@ class Lowerer final : public Variables {
   }
 
  private:
+  static std::string broken_rule(const ir::Module& module, const ir::Finding& broken) {
+    const ir::Instr& instr = module.instr(broken.at.comp, broken.at.instr);
+    const ir::Origin* origin = module.origin(instr);
+    const std::string_view node = origin == nullptr ? module.name_of(instr) : module.text(origin->op_name);
+    return fmt::format("node '{}': {}", base::escaped(node), broken.what);
+  }
+
   /// Handles pass through identities.
   Edge resolved(Edge edge) const {
     for (size_t steps = 0; steps < graph_.nodes.size() && edge.node >= 0; ++steps) {
@@ -153,14 +196,23 @@ class Lowerer final : public Variables {
     if (is_handle(node)) return {};
     if (is_feed(node)) return feed(node, values_[at]);
     if (among(kSilent, node.type)) return silent(node);
+    if (starts_outside(node)) return ++outside_, base::Status();
     if (fold_node(node, constants_[at])) return {};
     return compute(node, values_[at]);
+  }
+
+  /// Is it outside the step, or does it give a variable a value from there?
+  bool starts_outside(const Node& node) const {
+    if (is_outside_step(node)) return true;
+    if (!node.type.starts_with("Assign") || node.inputs.size() < 2 || node.inputs[1].node < 0) return false;
+    const Node& value = graph_.nodes[static_cast<size_t>(node.inputs[1].node)];
+    return is_outside_step(value) || node.name.ends_with("/Assign");
   }
 
   base::Status feed(const Node& node, Values& values) {
     for (size_t port = 0; port < node.shapes.size(); ++port) {
       const ir::Shape& shape = node.shapes[port];
-      if (std::ranges::any_of(shape.dims, [](int64_t size) { return size < 0; })) return unknown_shape(node);
+      if (!is_sane(shape)) return unknown_shape(node);
       values.push_back(program_.parameter(port == 0 ? node.name : fmt::format("{}.{}", node.name, port), shape, node.input));
     }
     return values.empty() ? unknown_shape(node) : base::Status();
@@ -188,10 +240,14 @@ class Lowerer final : public Variables {
       if (in[k] == nullptr && values != nullptr && port < values->size() && (*values)[port].id >= 0)
         shapes[k] = program_.entry().shape((*values)[port]), known[k] = &shapes[k];
     }
-    const int32_t ports = node.type == "ShapeN" ? static_cast<int32_t>(node.inputs.size()) : 1;
-    for (int32_t port = 0; port < ports; ++port) {
-      if (auto array = fold(node, in, known, port)) by_port.emplace(port, std::move(*array));
+    std::vector<Array> arrays = fold_integers(node, in, known);
+    if (arrays.empty()) {
+      const int32_t ports = node.type == "ShapeN" ? static_cast<int32_t>(node.inputs.size()) : 1;
+      for (int32_t port = 0; port < ports; ++port) {
+        if (auto array = fold(node, in, known, port)) by_port.emplace(port, std::move(*array));
+      }
     }
+    for (size_t port = 0; port < arrays.size(); ++port) by_port.emplace(static_cast<int32_t>(port), std::move(arrays[port]));
     return !by_port.empty();
   }
 
@@ -205,7 +261,10 @@ class Lowerer final : public Variables {
     resolve_ = [&](size_t k) { return value(node.inputs[k]); };
     lowering.resolve = &resolve_;
     const Rule* rule = find_rule(node.type);
-    if (rule != nullptr) values = rule->lower(lowering);
+    if (rule != nullptr && node.inputs.size() < rule->inputs)
+      lowering.error = fmt::format("has {} of {} inputs", node.inputs.size(), rule->inputs);
+    else if (rule != nullptr)
+      values = rule->lower(lowering);
     if (rule == nullptr || !lowering.error.empty()) return unknown(node, lowering, values);
     const bool writes = std::ranges::find(variable_rules(), std::string_view(node.type), &Rule::type) != variable_rules().end();
     if (!used(node) && !writes && !values.empty() && values[0].id >= 0) program_.result(values[0]);
@@ -219,13 +278,22 @@ class Lowerer final : public Variables {
     const std::string why = lowering.error.empty() ? "has no lowering" : lowering.error;
     notes_.push_back(
         {node.op.line, 0, "not-lowered", fmt::format("node '{}' ({}): {}", base::escaped(node.name), base::escaped(node.type), why)});
-    if (node.shapes.empty()) return used(node) ? unknown_shape(node) : base::Status();
+    std::vector<ir::Shape> arrays;
+    for (const ir::Shape& shape : node.shapes) {
+      if (shape.is_array() && !is_sane(shape)) return unknown_shape(node);
+      if (shape.is_array()) arrays.push_back(shape);
+    }
+    // What the host does has no instructions; if a device needs a result of it, that node says so.
+    if (arrays.empty()) return used(node) && node.op.launches == model::Launches::device ? unknown_shape(node) : base::Status();
     Values operands;
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       if (lowering.inputs[k].id >= 0) operands.push_back(lowering.inputs[k]);
     }
-    values = program_.unknown("tf." + (node.type.empty() ? std::string("unknown") : node.type), operands, node.shapes);
-    if (!used(node)) program_.result(values[0]);
+    const Values made = program_.unknown("tf." + (node.type.empty() ? std::string("unknown") : node.type), operands, arrays);
+    values.clear();
+    size_t next = 0;
+    for (const ir::Shape& shape : node.shapes) values.push_back(shape.is_array() ? made[next++] : Value{});
+    if (!used(node)) program_.result(made[0]);
     return {};
   }
 
@@ -237,9 +305,42 @@ class Lowerer final : public Variables {
   std::map<std::pair<int32_t, int32_t>, State> states_;
   std::function<Value(size_t)> resolve_;
   std::vector<model::Note> notes_;
+  int64_t outside_ = 0;  ///< nodes that are no part of a step
 };
 
+/// A receive has no operands: it gets what the send of the same name is given.
+void join_transfers(Graph& graph) {
+  std::unordered_map<std::string, Edge> sent;
+  for (const Node& node : graph.nodes) {
+    const std::string name = attribute(node, "tensor_name", std::string());
+    if (!name.empty() && !node.inputs.empty()) sent.emplace(name, node.inputs.front());
+  }
+  for (Node& node : graph.nodes) {
+    if (!node.inputs.empty()) continue;
+    const auto found = sent.find(attribute(node, "tensor_name", std::string()));
+    if (found != sent.end()) node.inputs.push_back(found->second);
+  }
+}
+bool is_sound(const Graph& graph) {
+  const auto count = static_cast<int32_t>(graph.nodes.size());
+  const auto is_edge = [&](const Edge& edge) { return edge.node >= 0 && edge.node < count && edge.port >= 0; };
+  return std::ranges::all_of(graph.nodes, [&](const Node& node) {
+    return std::ranges::all_of(node.inputs, is_edge) &&
+           std::ranges::all_of(node.control, [&](int32_t id) { return id >= 0 && id < count; });
+  });
+}
+
 }  // namespace
+
+bool are_sane(const Dims& sizes) {
+  constexpr int64_t kMost = int64_t{1} << 40;  // elements
+  int64_t elements = 1;
+  for (const int64_t size : sizes) {
+    if (size < 0 || size > kMost || (size > 0 && elements > kMost / size)) return false;
+    elements *= size;
+  }
+  return true;
+}
 
 Value Lowering::in(size_t k) {
   if (k < inputs.size() && inputs[k].id < 0) inputs[k] = (*resolve)(k);
@@ -267,7 +368,14 @@ Values Lowering::fuse(const std::function<Values(Body&, std::span<const Value>)>
   return program.fuse(operands, write);
 }
 
-base::Result<Lowered> lower(const Graph& graph) { return Lowerer(graph).run(); }
+base::Result<Lowered> lower(const Graph& graph) {
+  if (!is_sound(graph)) return base::Error{"an input of a node is no node of its graph"};
+  const bool has_transfers = std::ranges::any_of(graph.nodes, [](const Node& node) { return node.attributes.contains("tensor_name"); });
+  if (!has_transfers) return Lowerer(graph).run();
+  Graph joined = graph;
+  join_transfers(joined);
+  return Lowerer(joined).run();
+}
 
 bool is_lowered(std::string_view type) { return find_rule(type) != nullptr; }
 

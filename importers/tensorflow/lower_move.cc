@@ -17,7 +17,9 @@ int64_t product(const Dims& dims) { return std::accumulate(dims.begin(), dims.en
 Values reshape(Lowering& l) {
   if (l.constants.size() < 2) return l.fail("has no shape");
   Dims to = l.constants[1] != nullptr || l.node.shapes.empty() ? l.integers(1) : l.node.shapes[0].dims;
-  if (!l.error.empty()) return {};
+  Dims known = to;
+  for (int64_t& d : known) d = d == -1 ? 1 : d;
+  if (!l.error.empty() || !are_sane(known)) return l.fail("its shape is not known");
   const int64_t elements = ir::elements(l.shape(0));
   const auto open = std::ranges::find(to, -1);
   if (open != to.end()) {
@@ -67,47 +69,6 @@ Values pad(Lowering& l) {
       operands, [&](Body& b, std::span<const Value> x) { return b.pad(x[0], has_value ? x[1] : b.constant(b.type(x[0]), 0), dims); })};
 }
 
-Values slice(Lowering& l) {
-  const Dims from = l.dims(0), begin = l.integers(1), size = l.integers(2);
-  if (!l.error.empty() || begin.size() != from.size() || size.size() != from.size()) return l.fail("where it begins and ends is not known");
-  std::vector<ir::SliceDim> dims;
-  for (size_t d = 0; d < from.size(); ++d) dims.push_back({begin[d], size[d] < 0 ? from[d] : begin[d] + size[d], 1});
-  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) { return b.slice(x[0], dims); })};
-}
-
-/// begin, end and strides with masks by dimension; ellipses and new dimensions are left to the shape that the program tells.
-Values strided_slice(Lowering& l) {
-  const Dims from = l.dims(0), begin = l.integers(1), end = l.integers(2), stride = l.integers(3);
-  if (!l.error.empty() || end.size() != begin.size() || stride.size() != begin.size())
-    return l.fail("where it begins and ends is not known");
-  const auto mask = [&](std::string_view name, size_t d) { return ((attribute(l.node, name, int64_t{0}) >> d) & 1) != 0; };
-  if (attribute(l.node, "ellipsis_mask", int64_t{0}) != 0 || attribute(l.node, "new_axis_mask", int64_t{0}) != 0 ||
-      begin.size() > from.size())
-    return l.fail("slices with an ellipsis or a new dimension");
-  std::vector<ir::SliceDim> dims;
-  Dims to;
-  for (size_t d = 0; d < from.size(); ++d) {
-    ir::SliceDim dim{0, from[d], 1};
-    if (d < begin.size()) {
-      if (stride[d] < 1) return l.fail("slices backwards");
-      const bool shrinks = mask("shrink_axis_mask", d);
-      if (!mask("begin_mask", d)) dim.start = std::clamp<int64_t>(from_end(begin[d], from[d]), 0, from[d]);
-      if (shrinks)
-        dim.limit = std::min(dim.start + 1, from[d]);
-      else if (!mask("end_mask", d))
-        dim.limit = std::clamp<int64_t>(from_end(end[d], from[d]), dim.start, from[d]);
-      dim.stride = stride[d];
-      if (shrinks) {
-        dims.push_back(dim);
-        continue;
-      }
-    }
-    dims.push_back(dim);
-    to.push_back((dim.limit - dim.start + dim.stride - 1) / dim.stride);
-  }
-  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) { return b.reshape(b.slice(x[0], dims), to); })};
-}
-
 Values concatenate(Lowering& l, size_t dimension_input, size_t first) {
   if (l.node.inputs.size() < 2) return l.fail("has no inputs");
   const Dims at = l.integers(dimension_input);
@@ -136,31 +97,13 @@ Values pack(Lowering& l) {
   })};
 }
 
-/// Split(dimension, value): `num_split` equal parts.
-Values split(Lowering& l) {
-  const Dims at = l.integers(0);
-  const int64_t parts = attribute(l.node, "num_split", int64_t{1});
-  if (!l.error.empty() || at.size() != 1 || parts < 1) return l.fail("its dimension is not known");
-  const Dims from = l.dims(1);
-  const int64_t d = from_end(at[0], static_cast<int64_t>(from.size()));
-  if (d < 0 || d >= static_cast<int64_t>(from.size())) return l.fail("has a dimension out of range");
-  return l.program.fuse({{l.in(1)}}, [&](Body& b, std::span<const Value> x) {
-    Values results;
-    const int64_t size = from[static_cast<size_t>(d)] / parts;
-    for (int64_t part = 0; part < parts; ++part) {
-      std::vector<ir::SliceDim> dims;
-      for (const int64_t whole : from) dims.push_back({0, whole, 1});
-      dims[static_cast<size_t>(d)] = {part * size, (part + 1) * size, 1};
-      results.push_back(b.slice(x[0], dims));
-    }
-    return results;
-  });
-}
-
 /// Repeats along each dimension: [a, b] becomes [1, a, 1, b], is broadcast to [m, a, n, b] and flattened.
 Values tile(Lowering& l) {
   const Dims from = l.dims(0), multiples = l.integers(1);
   if (!l.error.empty() || multiples.size() != from.size()) return l.fail("its multiples are not known");
+  Dims all = multiples;
+  all.insert(all.end(), from.begin(), from.end());
+  if (!are_sane(all)) return l.fail("repeats too often");
   return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
     Dims wide, at, to;
     for (size_t d = 0; d < from.size(); ++d) {
@@ -175,61 +118,14 @@ Values tile(Lowering& l) {
 
 Values broadcast_to(Lowering& l) {
   const Dims to = l.integers(1);
-  if (!l.error.empty()) return {};
+  if (!l.error.empty() || !are_sane(to)) return l.fail("its shape is not known");
   return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) { return b.expand(x[0], to); })};
 }
 
 Values fill(Lowering& l) {
   const Dims to = l.integers(0);
-  if (!l.error.empty()) return {};
+  if (!l.error.empty() || !are_sane(to)) return l.fail("its shape is not known");
   return {l.program.fuse1({{l.in(1)}}, [&](Body& b, std::span<const Value> x) { return b.broadcast(x[0], to, {}); })};
-}
-
-/// OneHot(indices, depth, on, off): a new dimension of `depth` at `axis`.
-Values one_hot(Lowering& l) {
-  const Dims depth = l.integers(1), from = l.dims(0);
-  if (!l.error.empty() || depth.size() != 1) return l.fail("its depth is not known");
-  const auto rank = static_cast<int64_t>(from.size());
-  const int64_t axis = from_end(attribute(l.node, "axis", int64_t{-1}), rank + 1);
-  return {l.program.fuse1({{l.in(0), l.in(2), l.in(3)}}, [&](Body& b, std::span<const Value> x) {
-    Dims to = from, at;
-    to.insert(to.begin() + std::clamp<int64_t>(axis, 0, rank), depth[0]);
-    for (int64_t d = 0; d < rank; ++d) at.push_back(d < axis ? d : d + 1);
-    const Value hit = b.compare(ir::Direction::EQ, b.broadcast(x[0], to, at), b.iota(b.type(x[0]), to, axis));
-    return b.select(hit, b.broadcast(x[1], to, {}), b.broadcast(x[2], to, {}));
-  })};
-}
-
-/// Rows of the first operand: gather along dimension 0 (or `axis`).
-Values gather(Lowering& l) {
-  int64_t axis = 0;
-  if (l.node.inputs.size() > 2) {
-    const Dims at = l.integers(2);
-    if (!l.error.empty() || at.size() != 1) return l.fail("its dimension is not known");
-    axis = from_end(at[0], l.shape(0).rank());
-  }
-  if (axis < 0 || axis >= l.shape(0).rank()) return l.fail("has a dimension out of range");
-  const Value table = l.in(0), indices = l.in(1);
-  return {l.program.fuse1({{table, indices}}, [&](Body& b, std::span<const Value> x) {
-    const auto list = [](const Dims& dims) {
-      std::string text;
-      for (const int64_t d : dims) text += (text.empty() ? "" : ",") + std::to_string(d);
-      return "{" + text + "}";
-    };
-    const Dims from = b.dims(x[0]);
-    const int64_t index_rank = b.rank(x[1]), rank = b.rank(x[0]);
-    Dims offsets, sizes = from;
-    sizes[static_cast<size_t>(axis)] = 1;
-    for (int64_t d = 0; d < rank; ++d) {
-      if (d != axis) offsets.push_back(d < axis ? d : d - 1 + index_rank);
-    }
-    return b.op(Op::gather, {{x[0], x[1]}},
-                {{"offset_dims", list(offsets)},
-                 {"collapsed_slice_dims", list({axis})},
-                 {"start_index_map", list({axis})},
-                 {"index_vector_dim", std::to_string(index_rank)},
-                 {"slice_sizes", list(sizes)}});
-  })};
 }
 
 constexpr Rule kRules[] = {
@@ -239,24 +135,18 @@ constexpr Rule kRules[] = {
     {"Snapshot", identity},
     {"CheckNumerics", identity},
     {"EnsureShape", identity},
-    {"Reshape", reshape},
-    {"ExpandDims", expand_dims},
+    {"Reshape", reshape, 2},
+    {"ExpandDims", expand_dims, 2},
     {"Squeeze", squeeze},
-    {"Transpose", transpose},
-    {"Pad", pad},
-    {"PadV2", pad},
-    {"Slice", slice},
-    {"StridedSlice", strided_slice},
-    {"Concat", concat},
-    {"ConcatV2", concat_v2},
+    {"Transpose", transpose, 2},
+    {"Pad", pad, 2},
+    {"PadV2", pad, 3},
+    {"Concat", concat, 2},
+    {"ConcatV2", concat_v2, 2},
     {"Pack", pack},
-    {"Split", split},
-    {"Tile", tile},
-    {"BroadcastTo", broadcast_to},
-    {"Fill", fill},
-    {"OneHot", one_hot},
-    {"Gather", gather},
-    {"GatherV2", gather},
+    {"Tile", tile, 2},
+    {"BroadcastTo", broadcast_to, 2},
+    {"Fill", fill, 2},
 };
 
 }  // namespace

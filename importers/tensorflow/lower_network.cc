@@ -1,6 +1,5 @@
-// Products, convolutions, pools, normalisation, losses, with their gradients. Convolutions and products are library calls; filters are
-// HWIO. Sources of the formulas: TensorFlow's documentation of each op; gradients as XLA's own lowering of convolutions has them (a
-// gradient of the input dilates the result's gradient and turns the window, one of the filter takes the result's gradient as the window).
+// Products, biases, normalisation, losses, with their gradients. Products are library calls, everything else is one kernel. Sources of the
+// formulas: TensorFlow's documentation of each op.
 #include <algorithm>
 
 #include "importers/tensorflow/lower_rules.h"
@@ -9,89 +8,6 @@ namespace importers::tensorflow {
 namespace {
 
 using ir::Op;
-
-Dims ones_of(const Node& node, std::string_view name) { return attribute(node, name, Dims{1, 1, 1, 1}); }
-
-/// A convolution's window over both dimensions of space, forward.
-struct Space {
-  Format format;
-  Dims stride, dilation, extent;  ///< by dimension of space; extent: of the dilated window
-  std::vector<Padding> padding;
-};
-
-Space space_of(const Node& node, const Dims& image, const Dims& filter) {
-  Space space{format_of(node), {}, {}, {}, {}};
-  const Dims strides = ones_of(node, "strides"), dilations = ones_of(node, "dilations");
-  for (int64_t s = 0; s < 2; ++s) {
-    const auto d = static_cast<size_t>(space.format.first_space + s);
-    space.stride.push_back(strides[d]);
-    space.dilation.push_back(dilations[d]);
-    space.extent.push_back((filter[static_cast<size_t>(s)] - 1) * dilations[d] + 1);
-    space.padding.push_back(padding_of(node, static_cast<int64_t>(d), image[d], space.extent.back(), strides[d]));
-  }
-  return space;
-}
-
-bool has_strides(const Node& node) { return ones_of(node, "strides").size() == 4 && ones_of(node, "dilations").size() == 4; }
-
-std::string labels(const Format& format, std::string_view first, std::string_view last, std::string_view kernel, std::string_view result) {
-  return std::string(format.first_space == 2 ? first : last) + "_" + std::string(kernel) + "->" + std::string(result);
-}
-
-Body::Convolution forward(const Space& space, const Dims& filter, int64_t features) {
-  Body::Convolution c;
-  for (size_t s = 0; s < 2; ++s) {
-    c.window.push_back({filter[s], space.stride[s], space.padding[s].low, space.padding[s].high, 1, space.dilation[s]});
-  }
-  const std::string_view image = space.format.first_space == 2 ? "bf01" : "b01f";
-  c.labels = labels(space.format, "bf01", "b01f", "01io", image);
-  c.feature_groups = std::max<int64_t>(1, features / std::max<int64_t>(1, filter[2]));
-  return c;
-}
-
-Values conv2d(Lowering& l) {
-  const Dims image = l.dims(0), filter = l.dims(1);
-  if (image.size() != 4 || filter.size() != 4 || !has_strides(l.node)) return l.fail("is no convolution of two dimensions");
-  const Space space = space_of(l.node, image, filter);
-  const Body::Convolution c = forward(space, filter, image[static_cast<size_t>(space.format.features)]);
-  return {l.entry().convolution(l.in(0), l.in(1), c)};
-}
-
-/// (sizes of the input, filter, gradient of the result) → gradient of the input.
-Values conv2d_input_grad(Lowering& l) {
-  const Dims image = l.integers(0), filter = l.dims(1), gradient = l.dims(2);
-  if (!l.error.empty() || image.size() != 4 || filter.size() != 4 || gradient.size() != 4 || !has_strides(l.node))
-    return l.fail("its sizes are not known");
-  const Space space = space_of(l.node, image, filter);
-  if (image[static_cast<size_t>(space.format.features)] != filter[2]) return l.fail("is a gradient of a grouped convolution");
-  Body::Convolution c;
-  for (size_t s = 0; s < 2; ++s) {
-    const auto d = static_cast<size_t>(space.format.first_space) + s;
-    const int64_t dilated = (gradient[d] - 1) * space.stride[s] + 1, low = space.extent[s] - 1 - space.padding[s].low;
-    const int64_t high = image[d] - dilated - low + space.extent[s] - 1;
-    c.window.push_back({filter[s], 1, low, high, space.stride[s], space.dilation[s], true});
-  }
-  c.labels = labels(space.format, "bf01", "b01f", "01oi", space.format.first_space == 2 ? "bf01" : "b01f");
-  return {l.entry().convolution(l.in(2), l.in(1), c)};
-}
-
-/// (input, sizes of the filter, gradient of the result) → gradient of the filter.
-Values conv2d_filter_grad(Lowering& l) {
-  const Dims image = l.dims(0), filter = l.integers(1), gradient = l.dims(2);
-  if (!l.error.empty() || image.size() != 4 || filter.size() != 4 || gradient.size() != 4 || !has_strides(l.node))
-    return l.fail("its sizes are not known");
-  const Space space = space_of(l.node, image, filter);
-  if (image[static_cast<size_t>(space.format.features)] != filter[2]) return l.fail("is a gradient of a grouped convolution");
-  Body::Convolution c;
-  for (size_t s = 0; s < 2; ++s) {
-    const auto d = static_cast<size_t>(space.format.first_space) + s;
-    const int64_t whole = (gradient[d] - 1) * space.stride[s] + 1, low = space.padding[s].low;
-    const int64_t high = (filter[s] - 1) * space.dilation[s] + whole - image[d] - low;
-    c.window.push_back({gradient[d], space.dilation[s], low, high, 1, space.stride[s]});
-  }
-  c.labels = labels(space.format, "fb01", "f01b", space.format.first_space == 2 ? "io01" : "i01o", "01bf");
-  return {l.entry().convolution(l.in(0), l.in(2), c)};
-}
 
 /// A vector a feature, spread over the shape of `like`.
 Value by_feature(Body& b, Value vector, Value like, int64_t features) { return b.broadcast(vector, b.dims(like), {features}); }
@@ -147,9 +63,12 @@ Value ending(Body& b, std::string_view name, Value value, Value bias, int64_t fe
   return {};
 }
 
-/// fused_ops is ["BiasAdd"], ["BiasAdd", "Relu"], …: one kernel, as the framework has it.
+}  // namespace
+
 Values fused(Lowering& l, int64_t features, const std::function<Value(Body&, std::span<const Value>)>& start) {
   const auto names = attribute(l.node, "fused_ops", std::vector<std::string>{});
+  const bool has_bias = std::ranges::find(names, "BiasAdd") != names.end();
+  if (has_bias && l.node.inputs.size() < 3) return l.fail("has no bias to add");
   for (const std::string& name : names) {
     static constexpr std::string_view kKnown[] = {"BiasAdd", "Relu", "Relu6", "Tanh", "Sigmoid"};
     if (std::ranges::find(kKnown, name) == std::end(kKnown)) return l.fail("ends with " + name);
@@ -161,55 +80,11 @@ Values fused(Lowering& l, int64_t features, const std::function<Value(Body&, std
   });
 }
 
+namespace {
+
 Values fused_mat_mul(Lowering& l) {
   const ir::DotDims dims = matrices(attribute(l.node, "transpose_a", false), attribute(l.node, "transpose_b", false), 2);
   return fused(l, 1, [&](Body& b, std::span<const Value> x) { return b.dot(x[0], x[1], dims); });
-}
-
-Values fused_conv2d(Lowering& l) {
-  const Dims image = l.dims(0), filter = l.dims(1);
-  if (image.size() != 4 || filter.size() != 4 || !has_strides(l.node)) return l.fail("is no convolution of two dimensions");
-  const Space space = space_of(l.node, image, filter);
-  const Body::Convolution c = forward(space, filter, image[static_cast<size_t>(space.format.features)]);
-  return fused(l, space.format.features, [&](Body& b, std::span<const Value> x) { return b.convolution(x[0], x[1], c); });
-}
-
-/// The window of a pool over all four dimensions.
-std::vector<ir::WindowDim> pool_window(const Node& node, const Dims& image) {
-  const Dims sizes = ones_of(node, "ksize"), strides = ones_of(node, "strides");
-  std::vector<ir::WindowDim> window;
-  for (size_t d = 0; d < image.size(); ++d) {
-    const int64_t size = d < sizes.size() ? sizes[d] : 1, stride = d < strides.size() ? strides[d] : 1;
-    const bool moves = size != 1 || stride != 1;
-    const Padding padding = moves ? padding_of(node, static_cast<int64_t>(d), image[d], size, stride) : Padding{};
-    window.push_back({size, stride, padding.low, padding.high});
-  }
-  return window;
-}
-
-Values max_pool(Lowering& l) {
-  const auto window = pool_window(l.node, l.dims(0));
-  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) { return b.reduce_window(Op::maximum, x[0], window); })};
-}
-
-/// The mean of what lies inside the image.
-Values avg_pool(Lowering& l) {
-  const auto window = pool_window(l.node, l.dims(0));
-  const bool hangs_over = std::ranges::any_of(window, [](const ir::WindowDim& d) { return d.pad_low > 0 || d.pad_high > 0; });
-  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
-    const Value sum = b.reduce_window(Op::add, x[0], window);
-    double count = 1;
-    for (const ir::WindowDim& d : window) count *= static_cast<double>(d.size);
-    if (!hangs_over) return b.binary(Op::multiply, sum, 1 / count);
-    return b.binary(Op::divide, sum, b.reduce_window(Op::add, b.like(x[0], 1), window));
-  })};
-}
-
-/// (input, result, gradient of the result).
-Values max_pool_grad(Lowering& l) {
-  const auto window = pool_window(l.node, l.dims(0));
-  return {
-      l.program.fuse1({{l.in(0), l.in(2)}}, [&](Body& b, std::span<const Value> x) { return b.select_and_scatter(x[0], window, x[1]); })};
 }
 
 struct Norm {
@@ -339,52 +214,27 @@ Values dense_cross_entropy(Lowering& l) {
 }
 
 constexpr Rule kRules[] = {
-    {"MatMul", mat_mul},
-    {"BatchMatMul", batch_mat_mul},
-    {"BatchMatMulV2", batch_mat_mul},
-    {"_FusedMatMul", fused_mat_mul},
-    {"Conv2D", conv2d},
-    {"_FusedConv2D", fused_conv2d},
-    {"Conv2DBackpropInput", conv2d_input_grad},
-    {"Conv2DBackpropFilter", conv2d_filter_grad},
-    {"BiasAdd", bias_add},
-    {"BiasAddV1", bias_add},
+    {"MatMul", mat_mul, 2},
+    {"BatchMatMul", batch_mat_mul, 2},
+    {"BatchMatMulV2", batch_mat_mul, 2},
+    {"_FusedMatMul", fused_mat_mul, 2},
+    {"BiasAdd", bias_add, 2},
+    {"BiasAddV1", bias_add, 2},
     {"BiasAddGrad", bias_add_grad},
-    {"MaxPool", max_pool},
-    {"AvgPool", avg_pool},
-    {"MaxPoolGrad", max_pool_grad},
-    {"FusedBatchNorm", batch_norm},
-    {"FusedBatchNormV2", batch_norm},
-    {"FusedBatchNormV3", batch_norm},
-    {"FusedBatchNormGrad", batch_norm_grad},
-    {"FusedBatchNormGradV2", batch_norm_grad},
-    {"FusedBatchNormGradV3", batch_norm_grad},
+    {"FusedBatchNorm", batch_norm, 5},
+    {"FusedBatchNormV2", batch_norm, 5},
+    {"FusedBatchNormV3", batch_norm, 5},
+    {"FusedBatchNormGrad", batch_norm_grad, 5},
+    {"FusedBatchNormGradV2", batch_norm_grad, 5},
+    {"FusedBatchNormGradV3", batch_norm_grad, 5},
     {"Softmax", softmax},
     {"LogSoftmax", log_softmax},
-    {"SoftmaxCrossEntropyWithLogits", dense_cross_entropy},
-    {"SparseSoftmaxCrossEntropyWithLogits", sparse_cross_entropy},
+    {"SoftmaxCrossEntropyWithLogits", dense_cross_entropy, 2},
+    {"SparseSoftmaxCrossEntropyWithLogits", sparse_cross_entropy, 2},
 };
 
 }  // namespace
 
 std::span<const Rule> network_rules() { return kRules; }
-
-Format format_of(const Node& node) {
-  const std::string format = attribute(node, "data_format", std::string("NHWC"));
-  return format.starts_with("NC") ? Format{1, 2} : Format{3, 1};
-}
-
-Padding padding_of(const Node& node, int64_t dimension, int64_t size, int64_t window, int64_t stride) {
-  const std::string how = attribute(node, "padding", std::string("VALID"));
-  if (how == "EXPLICIT") {
-    const Dims amounts = attribute(node, "explicit_paddings", Dims{});
-    const auto at = static_cast<size_t>(2 * dimension);
-    return at + 1 < amounts.size() ? Padding{amounts[at], amounts[at + 1]} : Padding{};
-  }
-  if (how != "SAME") return {};
-  const int64_t out = (size + stride - 1) / std::max<int64_t>(1, stride);
-  const int64_t total = std::max<int64_t>(0, (out - 1) * stride + window - size);
-  return {total / 2, total - total / 2};
-}
 
 }  // namespace importers::tensorflow

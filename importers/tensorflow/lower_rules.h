@@ -57,12 +57,21 @@ struct Lowering {
 struct Rule {
   std::string_view type;
   Values (*lower)(Lowering&);
+  size_t inputs = 1;  ///< at least; with fewer it is not called
 };
 
-std::span<const Rule> math_rules();      ///< elementwise, gradients of activations, reductions
-std::span<const Rule> move_rules();      ///< shapes and places
-std::span<const Rule> network_rules();   ///< products, convolutions, pools, normalisation, losses
+std::span<const Rule> math_rules();   ///< elementwise, gradients of activations, reductions
+std::span<const Rule> move_rules();   ///< shapes and places
+std::span<const Rule> slice_rules();  ///< parts of arrays, and their gradients
+std::span<const Rule> index_rules();  ///< places that data names
+std::span<const Rule> convolution_rules();
+std::span<const Rule> image_rules();     ///< pools, blocks, sizes
+std::span<const Rule> network_rules();   ///< products, biases, normalisation, losses
 std::span<const Rule> variable_rules();  ///< reading, assigning, optimizers, communication
+
+/// What `start` makes of the operands and, in the same kernel, what fused_ops names behind it: ["BiasAdd", "Relu"]. `features`: dimension
+/// that the bias runs along.
+Values fused(Lowering& l, int64_t features, const std::function<Value(Body&, std::span<const Value>)>& start);
 
 /// Where features and space stand: "NCHW", "NHWC".
 struct Format {
@@ -78,6 +87,21 @@ Padding padding_of(const Node& node, int64_t dimension, int64_t size, int64_t wi
 /// Values of ops on small integers (shapes, permutations) that run on the host: from constants and shapes; nothing for other ops.
 std::optional<Array> fold(const Node& node, std::span<const Array* const> constants, std::span<const ir::Shape* const> shapes,
                           int32_t port);
+
+/// The same for arithmetic on integers: all outputs of the node; none where something is not known.
+std::vector<Array> fold_integers(const Node& node, std::span<const Array* const> constants, std::span<const ir::Shape* const> shapes);
+
+/// What a strided slice takes of each dimension of its input, once those that run backwards are reversed; the sizes of its result.
+struct Strides {
+  std::vector<ir::SliceDim> slices;
+  Dims reversed, sizes;
+  std::string error{};
+};
+/// From begin, end and strides and the masks of the node, for an input of these sizes.
+Strides strides_of(const Node& node, const Dims& dims, const Dims& begin, const Dims& end, const Dims& step);
+
+/// Sizes that are none negative and whose product no machine's memory exceeds.
+bool are_sane(const Dims& sizes);
 
 /// -1 counts from the end.
 inline int64_t from_end(int64_t dimension, int64_t rank) { return dimension < 0 ? dimension + rank : dimension; }

@@ -1,0 +1,272 @@
+// Operators whose places are data: gathers, scatters, segments, the place of a maximum, running sums, sorted heads. Where a number of rows
+// decides about shapes it must be a constant.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "importers/tensorflow/lower_rules.h"
+
+namespace importers::tensorflow {
+namespace {
+
+using ir::Direction;
+using ir::Op;
+
+std::string braces(const Dims& dims) { return fmt::format("{{{}}}", fmt::join(dims, ",")); }
+
+Dims counting(int64_t begin, int64_t end) {
+  Dims dims(static_cast<size_t>(std::max<int64_t>(0, end - begin)));
+  std::iota(dims.begin(), dims.end(), begin);
+  return dims;
+}
+Dims joined(Dims a, const Dims& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+Dims from(const Dims& dims, int64_t first) {
+  return {dims.begin() + std::min<int64_t>(first, static_cast<int64_t>(dims.size())), dims.end()};
+}
+bool begins_with(const Dims& dims, const Dims& with) {
+  return with.size() <= dims.size() && std::equal(with.begin(), with.end(), dims.begin());
+}
+
+int64_t axis_of(Lowering& l, int64_t axis, int64_t rank) {
+  axis = from_end(axis, rank);
+  if (axis < 0 || axis >= rank) l.fail("has a dimension out of range");
+  return axis;
+}
+int64_t axis_of_input(Lowering& l, size_t k, int64_t rank) {
+  const Dims at = l.integers(k);
+  if (l.error.empty() && at.size() != 1) l.fail("its dimension is not known");
+  return l.error.empty() ? axis_of(l, at[0], rank) : -1;
+}
+
+/// Slices of x along `axis`; dimensions of the indices stand in its place. The first `batch` dimensions go along in both.
+Value gathered(Body& b, Value x, Value indices, int64_t axis, int64_t batch = 0) {
+  const int64_t rank = b.rank(x), index_rank = b.rank(indices);
+  Dims sizes = b.dims(x), collapsed{axis};
+  sizes[static_cast<size_t>(axis)] = 1;
+  for (int64_t d = 0; d < batch; ++d) sizes[static_cast<size_t>(d)] = 1;
+  const Dims offsets = joined(counting(batch, axis), counting(axis + index_rank - batch, rank - 1 + index_rank - batch));
+  lowering::Attrs attrs{{"offset_dims", braces(offsets)},
+                        {"collapsed_slice_dims", braces(collapsed)},
+                        {"start_index_map", braces({axis})},
+                        {"index_vector_dim", std::to_string(index_rank)},
+                        {"slice_sizes", braces(sizes)}};
+  if (batch > 0) {
+    attrs.emplace_back("operand_batching_dims", braces(counting(0, batch)));
+    attrs.emplace_back("start_indices_batching_dims", braces(counting(0, batch)));
+  }
+  return b.op(Op::gather, {{x, indices}}, attrs);
+}
+
+Values gather_along(Lowering& l, int64_t axis) {
+  const int64_t batch = from_end(attribute(l.node, "batch_dims", int64_t{0}), l.shape(1).rank());
+  if (!ir::is_integer(l.shape(1).type)) return l.fail("its indices are no integers");
+  if (batch < 0 || batch > axis || batch > l.shape(1).rank()) return l.fail("has more batch dimensions than dimensions");
+  if (!l.error.empty()) return {};
+  return {l.program.fuse1({{l.in(0), l.in(1)}}, [&](Body& b, std::span<const Value> x) { return gathered(b, x[0], x[1], axis, batch); })};
+}
+Values gather(Lowering& l) {
+  const int64_t axis = l.node.inputs.size() > 2 ? axis_of_input(l, 2, l.shape(0).rank()) : axis_of(l, 0, l.shape(0).rank());
+  return l.error.empty() ? gather_along(l, axis) : Values{};
+}
+/// (variable, indices): rows of what the variable holds.
+Values resource_gather(Lowering& l) {
+  const int64_t axis = axis_of(l, attribute(l.node, "batch_dims", int64_t{0}), l.shape(0).rank());
+  return l.error.empty() ? gather_along(l, axis) : Values{};
+}
+
+/// The last dimension of the indices holds places in the first dimensions of x.
+Values gather_nd(Lowering& l) {
+  const Dims x_dims = l.dims(0), indices = l.dims(1);
+  if (indices.empty() || indices.back() > static_cast<int64_t>(x_dims.size()) || !ir::is_integer(l.shape(1).type))
+    return l.fail("its indices fit no dimensions");
+  const int64_t depth = indices.back(), index_rank = static_cast<int64_t>(indices.size()) - 1;
+  Dims sizes = x_dims;
+  std::fill_n(sizes.begin(), depth, 1);
+  return l.fuse([&](Body& b, std::span<const Value> x) {
+    const lowering::Attrs attrs{{"offset_dims", braces(counting(index_rank, index_rank + b.rank(x[0]) - depth))},
+                                {"collapsed_slice_dims", braces(counting(0, depth))},
+                                {"start_index_map", braces(counting(0, depth))},
+                                {"index_vector_dim", std::to_string(index_rank)},
+                                {"slice_sizes", braces(sizes)}};
+    return Values{b.op(Op::gather, x, attrs)};
+  });
+}
+
+/// `updates` combined into `base` at rows (or places of several dimensions) that the indices name.
+struct Scatter {
+  Op combine = Op::add;
+  int64_t depth = 1;       ///< dimensions of the base that an index names
+  int64_t index_dims = 1;  ///< of the indices, without the vector's
+  int64_t vector_dim = 1;  ///< = index_dims where each index is one number
+};
+Value scattered(Lowering& l, Body& b, const Scatter& s, Value base, Value indices, Value updates) {
+  const ir::CompId combine = l.program.reducer(s.combine, b.type(base));
+  const lowering::Attrs attrs{{"update_window_dims", braces(counting(s.index_dims, b.rank(updates)))},
+                              {"inserted_window_dims", braces(counting(0, s.depth))},
+                              {"scatter_dims_to_operand_dims", braces(counting(0, s.depth))},
+                              {"index_vector_dim", std::to_string(s.vector_dim)}};
+  return b.op(Op::scatter, {{base, indices, updates}}, attrs, nullptr, {{combine}});
+}
+
+/// What rows hold that nothing is combined into.
+double start_of(Op op, ir::Type type) {
+  const double greatest = ir::is_float(type) ? 3.4028234663852886e38 : std::ldexp(1.0, std::min(ir::info(type).significant_bits, 62) - 1);
+  return op == Op::maximum ? -greatest : op == Op::minimum ? greatest : op == Op::multiply ? 1 : 0;
+}
+
+/// (data, ids, number of segments).
+template <Op kOp>
+Values unsorted_segments(Lowering& l) {
+  const Dims data = l.dims(0), ids = l.dims(1), count = l.integers(2);
+  if (!l.error.empty() || count.size() != 1) return l.fail("its number of segments is not known");
+  if (!begins_with(data, ids) || !ir::is_integer(l.shape(1).type)) return l.fail("has ids of other dimensions than its data");
+  const Dims result = joined(count, from(data, static_cast<int64_t>(ids.size())));
+  if (!are_sane(result)) return l.fail("has too many segments");
+  const auto rank = static_cast<int64_t>(ids.size());
+  return {l.program.fuse1({{l.in(0), l.in(1)}}, [&](Body& b, std::span<const Value> x) {
+    const ir::Type type = b.type(x[0]);
+    return scattered(l, b, {kOp, 1, rank, rank}, b.fill(type, result, start_of(kOp, type)), x[1], x[0]);
+  })};
+}
+
+/// (indices [n, depth], updates, shape).
+Values scatter_nd(Lowering& l) {
+  const Dims indices = l.dims(0), result = l.integers(2);
+  if (!l.error.empty() || !are_sane(result)) return l.fail("its shape is not known");
+  if (indices.empty() || indices.back() > static_cast<int64_t>(result.size()) || !ir::is_integer(l.shape(0).type))
+    return l.fail("its indices fit no dimensions");
+  const int64_t index_dims = static_cast<int64_t>(indices.size()) - 1;
+  return {l.program.fuse1({{l.in(0), l.in(1)}}, [&](Body& b, std::span<const Value> x) {
+    return scattered(l, b, {Op::add, indices.back(), index_dims, index_dims}, b.fill(b.type(x[1]), result, 0), x[0], x[1]);
+  })};
+}
+
+/// (indices, depth, on, off): a new dimension of `depth` at `axis`.
+Values one_hot(Lowering& l) {
+  const Dims depth = l.integers(1), indices = l.dims(0);
+  if (!l.error.empty() || depth.size() != 1) return l.fail("its depth is not known");
+  const auto rank = static_cast<int64_t>(indices.size());
+  const int64_t axis = axis_of(l, attribute(l.node, "axis", int64_t{-1}), rank + 1);
+  if (!l.error.empty()) return {};
+  Dims to = indices, at = counting(0, rank);
+  to.insert(to.begin() + axis, depth[0]);
+  for (int64_t& d : at) d += d >= axis ? 1 : 0;
+  if (!are_sane(to)) return l.fail("is too deep");
+  return {l.program.fuse1({{l.in(0), l.in(2), l.in(3)}}, [&](Body& b, std::span<const Value> x) {
+    const Value hit = b.compare(Direction::EQ, b.broadcast(x[0], to, at), b.iota(b.type(x[0]), to, axis));
+    return b.select(hit, b.expand(x[1], to), b.expand(x[2], to));
+  })};
+}
+
+/// The least index of a greatest (least) element.
+template <Op kOp>
+Values place_of(Lowering& l) {
+  const int64_t axis = axis_of_input(l, 1, l.shape(0).rank());
+  if (!l.error.empty()) return {};
+  const ir::Type type = attribute(l.node, "output_type", ir::Type::s64);
+  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
+    const Dims dims = b.dims(x[0]);
+    const Value best = b.expand(b.reduce_keep(kOp, x[0], {axis}), dims), index = b.iota(type, dims, axis);
+    const Value beyond = b.like(index, static_cast<double>(dims[static_cast<size_t>(axis)]));
+    return b.reduce(Op::minimum, b.select(b.compare(Direction::EQ, x[0], best), index, beyond), {axis});
+  })};
+}
+
+/// Sum (product) of all elements up to each, or before it; from the end where `reverse`. A window as long as the dimension.
+template <Op kOp>
+Values running(Lowering& l) {
+  const int64_t axis = axis_of_input(l, 1, l.shape(0).rank());
+  if (!l.error.empty()) return {};
+  const bool reverse = attribute(l.node, "reverse", false), exclusive = attribute(l.node, "exclusive", false);
+  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
+    std::vector<ir::WindowDim> window(b.dims(x[0]).size());
+    ir::WindowDim& along = window[static_cast<size_t>(axis)];
+    const int64_t n = b.dims(x[0])[static_cast<size_t>(axis)], shift = exclusive ? 1 : 0;
+    along.size = std::max<int64_t>(1, n);
+    (reverse ? along.pad_high : along.pad_low) = n - 1 + shift;
+    (reverse ? along.pad_low : along.pad_high) = -shift;
+    return b.reduce_window(kOp, x[0], window);
+  })};
+}
+
+/// Rows of N arrays, each where its index says; later ones win. N arrays of indices come first, then N of data.
+Values dynamic_stitch(Lowering& l) {
+  const size_t n = l.node.inputs.size() / 2;
+  constexpr int64_t kMostRows = 1 << 20;
+  Dims source;  // of each row of the result: which of all rows of data
+  Dims rest;
+  int64_t row = 0;
+  Values data;
+  for (size_t k = 0; k < n; ++k) {
+    const Dims indices = l.integers(k), dims = l.dims(n + k);
+    if (!l.error.empty()) return {};
+    const Dims index_dims = l.constants[k]->shape.dims;
+    if (!begins_with(dims, index_dims)) return l.fail("has indices of other dimensions than its data");
+    rest = from(dims, static_cast<int64_t>(index_dims.size()));
+    for (const int64_t index : indices) {
+      if (index < 0 || index >= kMostRows) return l.fail("has an index out of range");
+      if (static_cast<size_t>(index) >= source.size()) source.resize(static_cast<size_t>(index) + 1, 0);
+      source[static_cast<size_t>(index)] = row++;
+    }
+    data.push_back(l.in(n + k));
+  }
+  Array rows{ir::array_shape(ir::Type::s32, {static_cast<int64_t>(source.size())}), {}};
+  for (const int64_t r : source) {
+    const ir::Literal one = ir::scalar_literal(ir::Type::s32, r);
+    rows.literal.data.insert(rows.literal.data.end(), one.data.begin(), one.data.end());
+  }
+  return {l.program.fuse1(data, [&](Body& b, std::span<const Value> x) {
+    Values flat;
+    for (size_t k = 0; k < n; ++k) flat.push_back(b.reshape(x[k], joined({ir::elements(l.constants[k]->shape)}, rest)));
+    return gathered(b, b.concatenate(flat, 0), b.constant(rows.shape, rows.literal), 0);
+  })};
+}
+
+/// start, start + delta, … where all three are constants.
+Values range(Lowering& l) {
+  double ends[3] = {};
+  for (size_t k = 0; k < 3; ++k) {
+    const Array* array = l.constants[k];
+    if (array == nullptr || ir::elements(array->shape) != 1) return l.fail("its ends are not known");
+    ends[k] = ir::as_double(array->literal, array->shape.type, 0);
+  }
+  const double count = std::ceil((ends[1] - ends[0]) / ends[2]);
+  if (!(count >= 0 && count < 1e9)) return l.fail("has too many steps");
+  const ir::Type type = l.constants[0]->shape.type;
+  return l.program.fuse({}, [&](Body& b, std::span<const Value>) {
+    const Value steps = b.iota(type, {static_cast<int64_t>(count)}, 0);
+    return Values{b.binary(Op::add, b.binary(Op::multiply, steps, ends[2]), ends[0])};
+  });
+}
+
+constexpr Rule kRules[] = {
+    {"Gather", gather, 2},
+    {"GatherV2", gather, 3},
+    {"ResourceGather", resource_gather, 2},
+    {"GatherNd", gather_nd, 2},
+    {"ScatterNd", scatter_nd, 3},
+    {"UnsortedSegmentSum", unsorted_segments<Op::add>, 3},
+    {"UnsortedSegmentProd", unsorted_segments<Op::multiply>, 3},
+    {"UnsortedSegmentMax", unsorted_segments<Op::maximum>, 3},
+    {"UnsortedSegmentMin", unsorted_segments<Op::minimum>, 3},
+    {"OneHot", one_hot, 4},
+    {"ArgMax", place_of<Op::maximum>, 2},
+    {"ArgMin", place_of<Op::minimum>, 2},
+    {"Cumsum", running<Op::add>, 2},
+    {"Cumprod", running<Op::multiply>, 2},
+    {"DynamicStitch", dynamic_stitch, 2},
+    {"ParallelDynamicStitch", dynamic_stitch, 2},
+    {"Range", range, 3},
+};
+
+}  // namespace
+
+std::span<const Rule> index_rules() { return kRules; }
+
+}  // namespace importers::tensorflow
