@@ -69,10 +69,56 @@ Value div_no_nan(Body& b, std::span<const Value> x) {
   const auto [a, d] = alike(b, x[0], x[1]);
   return b.select(b.compare(Direction::EQ, d, b.like(d, 0)), b.like(d, 0), b.binary(Op::divide, a, d));
 }
-Value floor_div(Body& b, std::span<const Value> x) {
-  const Value q = b.binary(Op::divide, x[0], x[1]);
-  return ir::is_float(b.type(q)) ? b.unary(Op::floor, q) : q;
+/// Does a truncated division leave something whose sign differs from the divisor's?
+Value is_below(Body& b, Value rest, Value divisor) {
+  const auto negative = [&](Value v) { return b.compare(Direction::LT, v, b.like(v, 0)); };
+  return b.binary(Op::and_, b.compare(Direction::NE, rest, b.like(rest, 0)), b.compare(Direction::NE, negative(rest), negative(divisor)));
 }
+Value floor_div(Body& b, std::span<const Value> x) {
+  const auto [a, d] = alike(b, x[0], x[1]);
+  const Value q = b.binary(Op::divide, a, d);
+  if (ir::is_float(b.type(q))) return b.unary(Op::floor, q);
+  return b.binary(Op::subtract, q, b.convert(is_below(b, b.binary(Op::remainder, a, d), d), b.type(q)));
+}
+Value floor_mod(Body& b, std::span<const Value> x) {
+  const auto [a, d] = alike(b, x[0], x[1]);
+  const Value rest = b.binary(Op::remainder, a, d);
+  return b.select(is_below(b, rest, d), b.binary(Op::add, rest, d), rest);
+}
+
+/// What a function gives where `zero` is 0 is 0.
+Value zero_where(Body& b, Value zero, Value otherwise) {
+  return b.select(b.compare(Direction::EQ, zero, b.like(zero, 0)), b.like(otherwise, 0), otherwise);
+}
+Value mul_no_nan(Body& b, std::span<const Value> x) {
+  const auto [a, d] = alike(b, x[0], x[1]);
+  return zero_where(b, d, times(b, a, d));
+}
+Value x_div_y(Body& b, std::span<const Value> x) {
+  const auto [a, d] = alike(b, x[0], x[1]);
+  return zero_where(b, a, b.binary(Op::divide, a, d));
+}
+Value x_log_y(Body& b, std::span<const Value> x) {
+  const auto [a, d] = alike(b, x[0], x[1]);
+  return zero_where(b, a, times(b, a, b.unary(Op::log, d)));
+}
+
+constexpr double kSeluScale = 1.0507009873554805, kSeluAlpha = 1.6732632423543772;  // Klambauer et al. 2017
+Value selu(Body& b, std::span<const Value> x) {
+  const Value below = b.binary(Op::multiply, b.unary(Op::exponential_minus_one, x[0]), kSeluScale * kSeluAlpha);
+  return where_positive(b, x[0], b.binary(Op::multiply, x[0], kSeluScale), below);
+}
+Value selu_grad(Body& b, std::span<const Value> x) {
+  const Value below = times(b, x[0], b.binary(Op::add, x[1], kSeluScale * kSeluAlpha));
+  return where_positive(b, x[1], b.binary(Op::multiply, x[0], kSeluScale), below);
+}
+Value softsign(Body& b, std::span<const Value> x) { return b.binary(Op::divide, x[0], b.binary(Op::add, b.unary(Op::abs, x[0]), 1)); }
+Value softsign_grad(Body& b, std::span<const Value> x) {
+  const Value size = b.binary(Op::add, b.unary(Op::abs, x[1]), 1);
+  return b.binary(Op::divide, x[0], times(b, size, size));
+}
+Value is_nan(Body& b, std::span<const Value> x) { return b.compare(Direction::NE, x[0], x[0]); }
+Value clip(Body& b, std::span<const Value> x) { return b.binary(Op::minimum, b.binary(Op::maximum, x[0], x[1]), x[2]); }
 
 /// Gradients. TensorFlow gives those of relu the gradient first, those of tanh and the like the result first.
 Value relu_grad(Body& b, std::span<const Value> x) { return where_positive(b, x[1], x[0], b.like(x[0], 0)); }
@@ -100,6 +146,25 @@ Values leaky_relu(Lowering& l) {
   const double alpha = attribute(l.node, "alpha", 0.2);
   return l.fuse(
       [&](Body& b, std::span<const Value> x) { return Values{where_positive(b, x[0], x[0], b.binary(Op::multiply, x[0], alpha))}; });
+}
+
+/// (gradient, x).
+Values leaky_relu_grad(Lowering& l) {
+  const double alpha = attribute(l.node, "alpha", 0.2);
+  return l.fuse(
+      [&](Body& b, std::span<const Value> x) { return Values{where_positive(b, x[1], x[0], b.binary(Op::multiply, x[0], alpha))}; });
+}
+
+/// Uniform or normal numbers of a shape; which ones is nothing that a time depends on.
+template <bool kNormal>
+Values random(Lowering& l) {
+  const Dims dims = l.integers(0);
+  if (!l.error.empty() || !are_sane(dims)) return l.fail("its shape is not known");
+  const ir::Shape shape = ir::array_shape(attribute(l.node, "dtype", ir::Type::f32), dims);
+  return l.program.fuse({}, [&](Body& b, std::span<const Value>) {
+    const Values range{b.constant(shape.type, 0), b.constant(shape.type, 1)};
+    return Values{b.op(Op::rng, range, {{"distribution", kNormal ? "rng_normal" : "rng_uniform"}}, &shape)};
+  });
 }
 
 Values select(Lowering& l) {
@@ -179,6 +244,15 @@ constexpr Rule kRules[] = {
     {"ZerosLike", kernel<zeros_like>},
     {"OnesLike", kernel<ones_like>},
     {"Cast", cast},
+    {"Tan", unary<Op::tan>},
+    {"Rint", unary<Op::round_nearest_even>},
+    {"IsNan", kernel<is_nan>},
+    {"Selu", kernel<selu>},
+    {"Softsign", kernel<softsign>},
+    {"ClipByValue", kernel<clip>, 3},
+    {"RandomUniform", random<false>},
+    {"RandomStandardNormal", random<true>},
+    {"TruncatedNormal", random<true>},
     {"Add", binary<Op::add>, 2},
     {"AddV2", binary<Op::add>, 2},
     {"Sub", binary<Op::subtract>, 2},
@@ -187,6 +261,14 @@ constexpr Rule kRules[] = {
     {"Div", binary<Op::divide>, 2},
     {"DivNoNan", kernel<div_no_nan>, 2},
     {"FloorDiv", kernel<floor_div>, 2},
+    {"FloorMod", kernel<floor_mod>, 2},
+    {"Mod", binary<Op::remainder>, 2},
+    {"TruncateDiv", binary<Op::divide>, 2},
+    {"TruncateMod", binary<Op::remainder>, 2},
+    {"MulNoNan", kernel<mul_no_nan>, 2},
+    {"Xdivy", kernel<x_div_y>, 2},
+    {"Xlogy", kernel<x_log_y>, 2},
+    {"Atan2", binary<Op::atan2>, 2},
     {"Maximum", binary<Op::maximum>, 2},
     {"Minimum", binary<Op::minimum>, 2},
     {"Pow", binary<Op::power>, 2},
@@ -206,6 +288,9 @@ constexpr Rule kRules[] = {
     {"ReluGrad", kernel<relu_grad>, 2},
     {"Relu6Grad", kernel<relu6_grad>, 2},
     {"EluGrad", kernel<elu_grad>, 2},
+    {"SeluGrad", kernel<selu_grad>, 2},
+    {"LeakyReluGrad", leaky_relu_grad, 2},
+    {"SoftsignGrad", kernel<softsign_grad>, 2},
     {"SoftplusGrad", kernel<softplus_grad>, 2},
     {"TanhGrad", kernel<tanh_grad>, 2},
     {"SigmoidGrad", kernel<sigmoid_grad>, 2},

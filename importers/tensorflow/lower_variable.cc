@@ -83,11 +83,32 @@ Values adam(Lowering& l) {
   });
 }
 
+/// (var, accumulator, lr, gradient); the second version has an epsilon before the gradient.
+template <bool kEpsilon>
+Values adagrad(Lowering& l) {
+  return update(l, 2, kEpsilon ? 4 : 3, [&](Body& b, std::span<const Value> x) {
+    const Value gradient = x[kEpsilon ? 4 : 3], sum = add(b, x[1], mul(b, gradient, gradient)), root = b.unary(Op::sqrt, sum);
+    return Values{sub(b, x[0], b.binary(Op::divide, mul(b, x[2], gradient), kEpsilon ? add(b, root, x[3]) : root)), sum};
+  });
+}
+
+/// (var, squares, momentum, lr, rho, momentum rate, epsilon, gradient).
+Values rms_prop(Lowering& l) {
+  return update(l, 3, 7, [](Body& b, std::span<const Value> x) {
+    const Value squares = add(b, x[1], mul(b, sub(b, mul(b, x[7], x[7]), x[1]), sub(b, b.like(x[4], 1), x[4])));
+    const Value step = b.binary(Op::divide, mul(b, x[3], x[7]), b.unary(Op::sqrt, add(b, squares, x[6])));
+    const Value momentum = add(b, mul(b, x[2], x[5]), step);
+    return Values{sub(b, x[0], momentum), squares, momentum};
+  });
+}
+
 /// The sum over all replicas: on one device a stand-in.
 Values all_reduce(Lowering& l) {
   const ir::CompId sum = l.program.reducer(Op::add, l.entry().type(l.in(0)));
   return {l.entry().op(Op::all_reduce, {{l.in(0)}}, {{"replica_groups", "{}"}}, nullptr, {{sum}})};
 }
+/// What comes from another device is a copy.
+Values received(Lowering& l) { return {l.entry().op(Op::copy, {{l.in(0)}})}; }
 Values same_everywhere(Lowering& l) { return {l.in(0)}; }
 
 constexpr Rule kRules[] = {
@@ -105,6 +126,15 @@ constexpr Rule kRules[] = {
     {"ResourceApplyKerasMomentum", keras_momentum, 5},
     {"ResourceApplyAdam", adam, 10},
     {"ApplyAdam", adam, 10},
+    {"ResourceApplyAdagrad", adagrad<false>, 4},
+    {"ApplyAdagrad", adagrad<false>, 4},
+    {"ResourceApplyAdagradV2", adagrad<true>, 5},
+    {"ApplyAdagradV2", adagrad<true>, 5},
+    {"ResourceApplyRMSProp", rms_prop, 8},
+    {"ApplyRMSProp", rms_prop, 8},
+    {"BytepsPushPull", all_reduce},
+    {"_Recv", received},
+    {"_HostRecv", same_everywhere},
     {"HorovodAllreduce", all_reduce},
     {"CollectiveReduce", all_reduce},
     {"CollectiveReduceV2", all_reduce},

@@ -123,6 +123,49 @@ Case filter_gradient(const std::string& name, const Convolved& c) {
           }};
 }
 
+/// A depthwise convolution's, or one in groups: w is [h, w, in, m] or [h, w, in / groups, out].
+Case grouped(const std::string& type, const std::string& of, const Convolved& c) {
+  const bool of_input = of == "x";
+  return {type + (of_input ? "BackpropInput_" : "BackpropFilter_") + (c.format == "NCHW" ? "grouped_nchw" : "grouped_nhwc"),
+          {{"x", c.image}, {"w", c.filter}},
+          of,
+          [=](SmallGraph& s, Ids& i) {
+            s.op(type, {i["x"], i["w"]}, attributes(c));
+          },
+          [=](SmallGraph& s, Ids& i) {
+            const int sizes = s.integers(of_input ? c.image : c.filter);
+            if (of_input)
+              s.op(type + "BackpropInput", {sizes, i["w"], i["g"]}, attributes(c));
+            else
+              s.op(type + "BackpropFilter", {i["x"], sizes, i["g"]}, attributes(c));
+          }};
+}
+
+Case average(const std::string& name, const std::string& padding, Dims window, Dims stride) {
+  const std::map<std::string, Attribute, std::less<>> attributes{{"padding", padding}, {"ksize", window}, {"strides", stride}};
+  return {"AvgPoolGrad_" + name,
+          {{"x", {2, 5, 6, 2}}},
+          "x",
+          [=](SmallGraph& s, Ids& i) { s.op("AvgPool", {i["x"]}, attributes); },
+          [=](SmallGraph& s, Ids& i) {
+            s.op("AvgPoolGrad", {s.integers({2, 5, 6, 2}), i["g"]}, attributes);
+          }};
+}
+
+/// Begin, end and strides of x [4, 5, 6] with masks.
+Case strided(const std::string& name, const Dims& begin, const Dims& end, const Dims& step,
+             std::map<std::string, Attribute, std::less<>> masks) {
+  return {"StridedSliceGrad_" + name,
+          {{"x", {4, 5, 6}}},
+          "x",
+          [=](SmallGraph& s, Ids& i) {
+            s.op("StridedSlice", {i["x"], s.integers(begin), s.integers(end), s.integers(step)}, masks);
+          },
+          [=](SmallGraph& s, Ids& i) {
+            s.op("StridedSliceGrad", {s.integers({4, 5, 6}), s.integers(begin), s.integers(end), s.integers(step), i["g"]}, masks);
+          }};
+}
+
 Case norm(const std::string& name, const std::string& format, const std::string& of, int port) {
   const Dims image = format == "NCHW" ? Dims{2, 3, 3, 2} : Dims{2, 3, 2, 3};
   std::map<std::string, Attribute, std::less<>> attributes{{"data_format", format}, {"epsilon", 1e-2}};
@@ -164,6 +207,30 @@ const Case kCases[] = {
     filter_gradient("valid", kValid),
     filter_gradient("strided_1x1", kPlain),
     filter_gradient("dilated", kDilated),
+    grouped("DepthwiseConv2dNative", "x", {"NHWC", "SAME", {1, 5, 6, 3}, {3, 2, 3, 2}, {1, 2, 2, 1}}),
+    grouped("DepthwiseConv2dNative", "w", {"NHWC", "SAME", {1, 5, 6, 3}, {3, 2, 3, 2}, {1, 2, 2, 1}}),
+    grouped("DepthwiseConv2dNative", "x", {"NCHW", "VALID", {2, 2, 5, 5}, {3, 3, 2, 1}, {1, 1, 1, 1}}),
+    grouped("DepthwiseConv2dNative", "w", {"NCHW", "VALID", {2, 2, 5, 5}, {3, 3, 2, 1}, {1, 1, 1, 1}}),
+    grouped("Conv2D", "x", {"NHWC", "SAME", {2, 4, 4, 4}, {3, 3, 2, 6}, {1, 1, 1, 1}}),
+    grouped("Conv2D", "w", {"NHWC", "SAME", {2, 4, 4, 4}, {3, 3, 2, 6}, {1, 1, 1, 1}}),
+    average("valid", "VALID", {1, 2, 3, 1}, {1, 2, 3, 1}),
+    average("overlapping_same", "SAME", {1, 3, 3, 1}, {1, 2, 1, 1}),
+    strided("parts", {1, 0, 2}, {4, 5, 6}, {2, 1, 3}, {}),
+    strided("backwards", {3, 4, 5}, {0, 0, 1}, {-1, -2, -1}, {{"end_mask", int64_t{2}}}),
+    strided("masks", {0, 2, -1}, {0, 3, 0}, {1, 1, 1},
+            {{"ellipsis_mask", int64_t{1}}, {"new_axis_mask", int64_t{2}}, {"shrink_axis_mask", int64_t{4}}}),
+    unary("Selu", "SeluGrad", "g", "y"),
+    unary("LeakyRelu", "LeakyReluGrad", "g", "x"),
+    unary("Softsign", "SoftsignGrad", "g", "x"),
+    {"ResizeNearestNeighborGrad",
+     {{"x", {1, 2, 3, 2}}},
+     "x",
+     [](SmallGraph& s, Ids& i) {
+       s.op("ResizeNearestNeighbor", {i["x"], s.integers({4, 9})});
+     },
+     [](SmallGraph& s, Ids& i) {
+       s.op("ResizeNearestNeighborGrad", {i["g"], s.integers({2, 3})});
+     }},
     norm("x_nhwc", "NHWC", "x", 0),
     norm("x_nchw", "NCHW", "x", 0),
     norm("scale", "NCHW", "scale", 1),
