@@ -69,8 +69,10 @@ Cost CostModel::of(const Computation& comp, const Instr& instr) {
     const Cost& callee = computation(id);
     return Work{callee.flops, callee.transcendentals};
   });
+  const bool whole = instr.op == Op::convolution && method_ != CostMethod::xla;
+  const double flops = whole ? product_flops(module_, comp, instr).value_or(work.flops) : work.flops;
   const Moved moved = method_ == CostMethod::traffic ? traffic(comp, instr) : accessed(comp, instr);
-  return {work.flops, work.transcendentals, moved.read, moved.written, true};
+  return {flops, work.transcendentals, moved.read, moved.written, true};
 }
 
 bool CostModel::is_control(const Instr& instr) {

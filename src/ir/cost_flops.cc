@@ -59,12 +59,21 @@ double valid_positions(double input, double output, const WindowDim& w) {
   return valid;
 }
 
+/// All pairs, those in the padding too, as frameworks and libraries count: window times results. Where the input is dilated each of its
+/// elements meets the window instead (a gradient does the work of the convolution that it is of).
+double all_positions(double input, double output, const WindowDim& w) {
+  return static_cast<double>(w.size) * (w.base_dilation > 1 ? input / static_cast<double>(w.stride) : output);
+}
+
+/// Which pairs of elements count as work.
+enum class Count : uint8_t { valid, all };
+
 /// The three arrays of a forward convolution.
 struct Conv {
   const Shape &input, &kernel, &output;
 };
 
-double conv_flops(const Module& module, const Instr& instr, const Conv& conv) {
+double conv_flops(const Module& module, const Instr& instr, const Conv& conv, Count counted) {
   const auto labels = attr_conv_dims(module, instr);
   const auto window = attr_window(module, instr);
   if (!labels.ok() || !window.ok() || window->size() != labels->in_spatial.size()) return 0;
@@ -72,8 +81,9 @@ double conv_flops(const Module& module, const Instr& instr, const Conv& conv) {
   const auto batch_groups = static_cast<double>(std::max<int64_t>(1, attr_int(module, instr, "batch_group_count").value_or(1)));
   double flops = 2 * size_at(conv.input, labels->in_feature) / groups * size_at(conv.kernel, labels->kernel_out) *
                  size_at(conv.input, labels->in_batch) / batch_groups;
+  const auto positions = counted == Count::all ? all_positions : valid_positions;
   for (size_t i = 0; i < window->size(); ++i) {
-    flops *= valid_positions(size_at(conv.input, labels->in_spatial[i]), size_at(conv.output, labels->out_spatial[i]), (*window)[i]);
+    flops *= positions(size_at(conv.input, labels->in_spatial[i]), size_at(conv.output, labels->out_spatial[i]), (*window)[i]);
   }
   return flops;
 }
@@ -141,7 +151,7 @@ Work WorkRules::plain(const Module& module, const Computation& comp, const Instr
     case Op::ragged_dot:
       return {ragged_dot_flops(module, instr, first), 0};
     case Op::convolution:
-      return {conv_flops(module, instr, {first, operand(module, comp, instr, 1), out}), 0};
+      return {conv_flops(module, instr, {first, operand(module, comp, instr, 1), out}, Count::valid), 0};
     case Op::sort:
       return {count(first) * log2_ceil(count(first)), 0};
     case Op::fft:
@@ -193,11 +203,12 @@ std::optional<double> product_flops(const Module& module, const Computation& com
     if (!config.ok()) return std::nullopt;
     return 2 * count(result) * product_of(a, config->dims.lhs_contracting) + (config->beta != 0 ? count(result) : 0);
   }
+  if (instr.op == Op::convolution) return conv_flops(module, instr, {a, b, result}, Count::all);
   const std::string target = attr_string(module, instr, "custom_call_target");
   if (!target.starts_with("__cudnn$conv") || !attr_text(module, instr, "dim_labels")) return std::nullopt;
-  if (target == "__cudnn$convBackwardInput") return conv_flops(module, instr, {result, b, a});
-  if (target == "__cudnn$convBackwardFilter") return conv_flops(module, instr, {a, result, b});
-  return conv_flops(module, instr, {a, b, result});
+  if (target == "__cudnn$convBackwardInput") return conv_flops(module, instr, {result, b, a}, Count::all);
+  if (target == "__cudnn$convBackwardFilter") return conv_flops(module, instr, {a, result, b}, Count::all);
+  return conv_flops(module, instr, {a, b, result}, Count::all);
 }
 
 }  // namespace ir

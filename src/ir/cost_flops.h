@@ -34,7 +34,8 @@ class WorkRules {
   static double scatters(const Module& module, const Computation& comp, const Instr& instr);
 };
 
-/// 2 per multiply-add of a product in a custom call (gemm, convolution); nothing for other targets.
+/// 2 per multiply-add of a convolution, padding included, or of a product in a custom call (gemm, convolution); nothing for other
+/// instructions.
 std::optional<double> product_flops(const Module& module, const Computation& comp, const Instr& instr);
 
 }  // namespace ir

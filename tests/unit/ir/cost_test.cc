@@ -99,6 +99,7 @@ TEST(Cost, OfAPaddedConvolutionSkipsThePadding) {
     ROOT c = f32[1,4,1]{2,1,0} convolution(x, k), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f
   })");
   EXPECT_EQ(cost(m, find(m, "c"), CostMethod::xla).flops, 2 * (3 * 4 - 2));
+  EXPECT_EQ(cost(m, find(m, "c"), CostMethod::nominal).flops, 2 * 3 * 4);
 }
 
 TEST(Cost, OfADilatedConvolutionSkipsTheHoles) {
@@ -107,7 +108,22 @@ TEST(Cost, OfADilatedConvolutionSkipsTheHoles) {
     k = f32[2,1,1]{2,1,0} parameter(1)
     ROOT c = f32[1,4,1]{2,1,0} convolution(x, k), window={size=2 lhs_dilate=2}, dim_labels=b0f_0io->b0f
   })");
-  EXPECT_EQ(cost(m, find(m, "c"), CostMethod::xla).flops, 2 * 4);  // x 0 x 0 x: each of 4 outputs meets one x
+  EXPECT_EQ(cost(m, find(m, "c"), CostMethod::xla).flops, 2 * 4);          // x 0 x 0 x: each of 4 outputs meets one x
+  EXPECT_EQ(cost(m, find(m, "c"), CostMethod::nominal).flops, 2 * 3 * 2);  // each x meets the window
+}
+
+/// A convolution and the gradients of its input and filter, as frameworks write them: the same work by the nominal count.
+TEST(Cost, GradientsOfAConvolutionDoItsWork) {
+  const Module m = parsed(R"(ENTRY e {
+    x = f32[2,9,9,3]{3,2,1,0} parameter(0)
+    w = f32[3,3,3,4]{3,2,1,0} parameter(1)
+    y = f32[2,5,5,4]{3,2,1,0} convolution(x, w), window={size=3x3 stride=2x2 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+    dx = f32[2,9,9,3]{3,2,1,0} convolution(y, w), window={size=3x3 pad=1_1x1_1 lhs_dilate=2x2 rhs_reversal=1x1}, dim_labels=b01f_01oi->b01f
+    dw = f32[3,3,3,4]{3,2,1,0} convolution(x, y), window={size=5x5 pad=1_1x1_1 rhs_dilate=2x2}, dim_labels=f01b_i01o->01bf
+    ROOT t = (f32[2,9,9,3]{3,2,1,0}, f32[3,3,3,4]{3,2,1,0}) tuple(dx, dw)
+  })");
+  for (const char* name : {"y", "dx", "dw"})
+    EXPECT_EQ(cost(m, find(m, name), CostMethod::nominal).flops, 2.0 * 2 * 5 * 5 * 3 * 3 * 3 * 4) << name;
 }
 
 TEST(Traffic, OfAFusionReadsASharedOperandOnceAndOnlyWhatASliceTakes) {
