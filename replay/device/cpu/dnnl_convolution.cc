@@ -30,14 +30,16 @@ struct Form {
   bool turned = false;  ///< the window must be reversed first
 };
 
-/// Pads so that `out` results of windows of `extent` are `stride` apart over `in`; nothing where the library's rules are broken.
+/// Pads so that `out` results of windows of `extent` are `stride` apart over `in`; false where the library's rules are broken. What a
+/// stride leaves over at the end is no negative padding to the library: it rounds down.
 bool add_dim(Form& form, int64_t in, int64_t out, int64_t window, int64_t stride, int64_t dilation, int64_t pad_low) {
-  const int64_t extent = (window - 1) * dilation + 1, pad_high = (out - 1) * stride + extent - in - pad_low;
+  const int64_t extent = (window - 1) * dilation + 1, reach = (out - 1) * stride + extent - in - pad_low;
+  const int64_t pad_high = std::max<int64_t>(reach, 0);
   form.strides.push_back(stride);
   form.dilations.push_back(dilation - 1);
   form.pad_low.push_back(pad_low);
   form.pad_high.push_back(pad_high);
-  return pad_low >= 0 && pad_high >= 0 && pad_low < extent && pad_high < extent + stride;
+  return pad_low >= 0 && reach > -stride && pad_low < extent && pad_high < extent + stride;
 }
 
 bool all_of(const Convolution& c, auto predicate) { return std::ranges::all_of(c.dims, predicate); }
