@@ -1,0 +1,104 @@
+// A model is known by the name of its first convolution; how many stages and blocks it has, the other names tell.
+#include "importers/tensorflow/families.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace importers::tensorflow {
+namespace {
+
+using Operators = std::span<const model::Operator>;
+
+/// The scope that a node of this name stands in, outside of gradients: "resnet50/" of "resnet50/conv1_conv/Conv2D".
+std::optional<std::string> scope_before(Operators operators, std::string_view ending) {
+  for (const model::Operator& op : operators) {
+    const std::string_view name = op.name;
+    if (op.phase != model::Phase::forward || !name.ends_with(ending)) continue;
+    const std::string_view before = name.substr(0, name.size() - ending.size());
+    if (before.empty() || before.ends_with('/')) return std::string(before);
+  }
+  return std::nullopt;
+}
+
+bool take_word(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+int64_t take_number(std::string_view& text) {
+  int64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return failed == std::errc() ? value : 0;
+}
+
+/// The greatest number after `second` in names "first S second B", by stage: "conv3_block4" → 4 for stage 3. No network has a thousand.
+std::vector<int64_t> stages(Operators operators, std::string_view root, std::string_view first, std::string_view second, int64_t from,
+                            int64_t to) {
+  constexpr int64_t kMost = 1000;
+  std::vector<int64_t> counts(static_cast<size_t>(to - from + 1), 0);
+  for (const model::Operator& op : operators) {
+    std::string_view name = op.name;
+    if (!take_word(name, root) || !take_word(name, first)) continue;
+    const int64_t stage = take_number(name);
+    if (stage < from || stage > to || !take_word(name, second)) continue;
+    int64_t& count = counts[static_cast<size_t>(stage - from)];
+    count = std::max(count, std::min(take_number(name), kMost));
+  }
+  return counts;
+}
+
+/// What the dense layer is called, which Keras has changed.
+std::string last_layer(Operators operators, const std::string& root) {
+  for (const std::string_view name : {"predictions", "probs", "fc1000"}) {
+    const std::string whole = root + std::string(name) + "/MatMul";
+    if (std::ranges::find(operators, whole, &model::Operator::name) != operators.end()) return std::string(name);
+  }
+  return "predictions";
+}
+
+/// Layers "max_pooling2d", "max_pooling2d_1", … in the order of their numbers, which count on from model to model.
+std::vector<std::string> pools(Operators operators, const std::string& root) {
+  std::vector<std::pair<int64_t, std::string>> found;
+  for (const model::Operator& op : operators) {
+    std::string_view name = op.name;
+    if (!take_word(name, root) || !name.starts_with("max_pooling2d") || !name.ends_with("/MaxPool")) continue;
+    name = name.substr(0, name.find('/'));
+    std::string_view number = name.substr(std::min<size_t>(name.size(), 14));
+    found.emplace_back(take_number(number), name);
+  }
+  std::ranges::sort(found);
+  std::vector<std::string> names;
+  for (auto& [number, name] : found) names.push_back(std::move(name));
+  return names;
+}
+
+bool complete(const std::vector<int64_t>& stages) { return std::ranges::find(stages, 0) == stages.end(); }
+
+std::optional<Family> recognise_resnet(Operators operators) {
+  const auto root = scope_before(operators, "conv1_conv/Conv2D");
+  if (!root) return std::nullopt;
+  Variant variant{stages(operators, *root, "conv", "_block", 2, 5), last_layer(operators, *root), {}};
+  if (!complete(variant.stages)) return std::nullopt;
+  if (!scope_before(operators, "conv2_block1_preact_bn/FusedBatchNormV3")) return Family{resnet(variant), *root};
+  variant.pools = pools(operators, *root);
+  return Family{resnet_v2(variant), *root};
+}
+
+std::optional<Family> recognise_vgg(Operators operators) {
+  const auto root = scope_before(operators, "block1_conv1/Conv2D");
+  if (!root) return std::nullopt;
+  const Variant variant{stages(operators, *root, "block", "_conv", 1, 5), last_layer(operators, *root), {}};
+  if (!complete(variant.stages)) return std::nullopt;
+  return Family{vgg(variant), *root};
+}
+
+}  // namespace
+
+std::optional<Family> recognise(Operators operators) {
+  if (auto family = recognise_resnet(operators)) return family;
+  return recognise_vgg(operators);
+}
+
+}  // namespace importers::tensorflow
