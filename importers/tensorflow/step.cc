@@ -82,7 +82,24 @@ bool any_name(const StepNodes& nodes, const auto& predicate) {
   return false;
 }
 
+/// Constants that the graph was given copies of: "X/clone_0".
+void wire_clones(StepNodes& nodes) {
+  constexpr std::string_view kClone = "/clone_";
+  for (size_t at = 0; at < nodes.listed(); ++at) {
+    const std::string name = nodes.name(at);
+    const size_t end = name.rfind(kClone);
+    const Node* original = end == std::string::npos ? nullptr : nodes.find(std::string_view(name).substr(0, end));
+    if (original == nullptr || original->type != "Const") continue;
+    nodes.constant(name, attribute(*original, "value", Array{}));
+  }
+}
+
 }  // namespace
+
+Dims Tensor::stored() const {
+  if (dims.size() != 4 || !features_first) return dims;
+  return {dims[0], dims[3], dims[1], dims[2]};
+}
 
 Tensor Step::as(Tensor t, bool first, const std::string& consumer, int port) {
   if (t.dims.size() != 4 || t.features_first == first) return t;
@@ -133,6 +150,7 @@ base::Result<StepNodes::Result> wire_step(const Family& family, std::vector<mode
   RETURN_IF_ERROR(wire_forward(step));
   if (const auto gradient = wire_loss(step)) wire_gradients(step, *gradient);
   wire_updates(step);
+  wire_clones(step.nodes);
   return std::move(step.nodes).finish();
 }
 

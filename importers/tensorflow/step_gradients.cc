@@ -65,6 +65,7 @@ class Gradients {
     // Both constants keep the names of the nodes that were folded into them.
     const std::string folded = directory(slice);
     const Edge begin = step_.about_image(slice, 1, folded + "Reshape", {0, p, p, 0}, in.features_first);
+    if (nodes_.is_listed(folded + "Reshape/shape")) nodes_.integers(folded + "Reshape/shape", {4});
     const Edge size = step_.about_image(slice, 2, folded + "Shape", in.dims, in.features_first);
     Tensor dx = in;
     dx.edge = nodes_.define(slice, {"Slice", {dy.edge, begin, size}, {in.shape()}});
@@ -92,13 +93,19 @@ class Gradients {
     return step_.about_image(consumer, 0, constant, op_->in[0].dims, op_->in[0].features_first);
   }
 
+  /// The convolution's image, for the gradient of its filter: in TensorFlow 2 it comes through a transpose of its own.
+  Tensor as_read_again(const std::string& consumer) {
+    const Tensor& in = op_->in[0];
+    if (!nodes_.is_listed(fmt::format("{}-0-Transpose{}", consumer, kLayoutEnd))) return in;
+    const Tensor& image = op_->inputs[0] < 0 ? step_.images : step_.ops[static_cast<size_t>(op_->inputs[0])].out;
+    return step_.as(image, in.features_first, consumer, 0);
+  }
+
   void convolution() {
     const Tensor& in = op_->in[0];
     const std::string filter = name("Conv2DBackpropFilter"), input = name("Conv2DBackpropInput");
     const ir::Shape& kernel = step_.variables[op_->variables[0]].shape;
-    // The image comes a second time through a transpose of its own.
-    const Tensor& image = op_->inputs[0] < 0 ? step_.images : step_.ops[static_cast<size_t>(op_->inputs[0])].out;
-    const Tensor x = step_.as(image, in.features_first, filter, 0), dy = step_.as(dy_, in.features_first, filter, 2);
+    const Tensor x = as_read_again(filter), dy = step_.as(dy_, in.features_first, filter, 2);
     const Edge dw =
         nodes_.define(filter, {"Conv2DBackpropFilter", {x.edge, filter_sizes(), dy.edge}, {kernel}, nodes_.node(op_->out.edge).attributes});
     gradient_of(0, dw);

@@ -53,6 +53,11 @@ StepNodes::StepNodes(std::string name, std::vector<model::Operator> listed) : li
   }
 }
 
+const Node* StepNodes::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &graph_.nodes[found->second];
+}
+
 std::string StepNodes::pick(std::initializer_list<std::string> names) const {
   for (const std::string& name : names)
     if (is_listed(name)) return name;

@@ -33,6 +33,8 @@ class StepNodes {
   /// The first of these names that the list has, else the first.
   std::string pick(std::initializer_list<std::string> names) const;
   const Node& node(Edge edge) const { return graph_.nodes[static_cast<size_t>(edge.node)]; }
+  /// nullptr: neither listed nor implied so far.
+  const Node* find(std::string_view name) const;
   size_t listed() const { return listed_; }
   const std::string& name(size_t node) const { return graph_.nodes[node].name; }
   const std::string& type(size_t node) const { return graph_.nodes[node].op.type; }

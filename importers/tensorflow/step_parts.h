@@ -17,7 +17,7 @@ struct Tensor {
   Dims dims;
   bool features_first = false;  ///< NCHW
 
-  Dims stored() const { return dims.size() == 4 && features_first ? Dims{dims[0], dims[3], dims[1], dims[2]} : dims; }
+  Dims stored() const;  ///< sizes in their order in memory
   ir::Shape shape(ir::Type type = ir::Type::f32) const { return ir::array_shape(type, stored()); }
 };
 

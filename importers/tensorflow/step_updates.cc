@@ -65,6 +65,8 @@ class Updates {
         if (const int64_t k = number_in(name, "update"); k >= 0) updates_.emplace(k, at);
       } else if (type == "HorovodAllreduce") {
         reduce_by_name_.emplace(name.substr(name.rfind('/') + 1), at);
+      } else if (type == "Const" && name.ends_with("_Allreduce/Const")) {
+        nodes_.constant(name, filled_array(ir::Type::pred, {}, 0));  // more than one process?
       } else if (type == "AssignAddVariableOp") {
         iterations_.push_back(at);
       }

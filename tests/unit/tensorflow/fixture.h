@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "importers/importer.h"
 #include "importers/tensorflow/tensorflow.h"
@@ -38,6 +39,20 @@ inline model::Imported read_list(std::string_view bytes, importers::Options opti
   if (!imported.ok()) return {};
   EXPECT_EQ(imported->source.read, imported->source.kept + imported->source.dropped);
   return *std::move(imported);
+}
+
+inline importers::Options sized(int64_t batch, int64_t image) {
+  importers::Options options;
+  options.batch = batch;
+  options.image = image;
+  return options;
+}
+
+/// Of the file, whether they stand in a module or not.
+inline std::vector<model::Operator> operators_of(const model::Imported& imported) {
+  std::vector<model::Operator> all = imported.operators;
+  for (const auto& of_module : imported.module_operators) all.insert(all.end(), of_module.begin(), of_module.end());
+  return all;
 }
 
 inline const model::Note* note(const model::Imported& imported, std::string_view code) {

@@ -81,7 +81,7 @@ TEST(NodeList, TheCorpusImportsWithBalancedAccounts) {
     const auto imported = read_list(text);
     EXPECT_EQ(imported.source.read, expected.read) << expected.file;
     EXPECT_EQ(imported.source.kept, expected.kept) << expected.file;
-    EXPECT_EQ(std::ranges::count(imported.operators, "", &model::Operator::type), expected.untyped) << expected.file;
+    EXPECT_EQ(std::ranges::count(operators_of(imported), "", &model::Operator::type), expected.untyped) << expected.file;
   }
 }
 
