@@ -13,10 +13,14 @@
 #include "importers/symbols/pysonar.h"
 #include "importers/symbols/scip.h"
 #include "importers/tensorflow/graph_def.h"
+#include "importers/tensorflow/horovod.h"
 #include "importers/tensorflow/placement.h"
 #include "importers/tensorflow/step_stats.h"
+#include "importers/tensorflow/summarizer.h"
 #include "importers/tensorflow/tensorflow.h"
+#include "importers/tensorflow/timeline.h"
 #include "importers/tensorflow/vlog.h"
+#include "importers/tensorflow/xprof.h"
 #include "src/base/text.h"
 
 namespace importers {
@@ -37,6 +41,11 @@ constexpr Importer kImporters[] = {
     {"tensorflow-vlog", "TensorFlow: log of the executor and of its memory", tensorflow::match_vlog, tensorflow::read_vlog},
     {"tensorflow-placement", "TensorFlow: log of device placement", tensorflow::match_placement, tensorflow::read_placement},
     {"tensorflow-step-stats", "TensorFlow: step_stats of RunMetadata as text", tensorflow::match_step_stats, tensorflow::read_step_stats},
+    {"tensorflow-timeline", "TensorFlow: Chrome trace of timeline.Timeline", tensorflow::match_timeline, tensorflow::read_timeline},
+    {"tensorflow-summarizer", "TensorFlow: table of StatSummarizer", tensorflow::match_summarizer, tensorflow::read_summarizer},
+    {"tensorflow-profile", "TensorFlow: trace JSON of the profiler", tensorflow::match_xprof, tensorflow::read_xprof},
+    {"tensorflow-xplane", "TensorFlow: XSpace of the profiler (protobuf)", tensorflow::match_xplane, tensorflow::read_xplane},
+    {"horovod-timeline", "Horovod: timeline", tensorflow::match_horovod, tensorflow::read_horovod},
 };
 
 }  // namespace

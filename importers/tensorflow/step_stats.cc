@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "importers/tensorflow/attribute_text.h"
+#include "importers/tensorflow/device_rows.h"
 #include "importers/tensorflow/log.h"
 #include "importers/tensorflow/text_proto.h"
 #include "src/base/text.h"
@@ -18,25 +19,6 @@ namespace {
 constexpr int64_t kMicro = 1000;
 constexpr std::string_view kWhy =
     "step_stats tell names, types, shapes and times, but neither attributes nor constants; give a GraphDef of the run to replay it";
-
-/// Where rows of a device come from.
-enum class Rows : uint8_t { host, launches, kernels, copies };
-
-struct Device {
-  std::string name;
-  Rows rows = Rows::host;
-};
-
-Device device_of(std::string name) {
-  const bool stream = name.find("/stream:") != name.npos;
-  const bool copies = name.ends_with("/memcpy");
-  const bool accelerator = name.find("gpu:") != name.npos || name.find("GPU:") != name.npos;
-  const Rows rows = copies ? Rows::copies : stream ? Rows::kernels : accelerator ? Rows::launches : Rows::host;
-  return {std::move(name), rows};
-}
-
-constexpr std::string_view kTimers[] = {"step_stats: kernels of nodes on the host", "step_stats: launches from the host",
-                                        "step_stats: kernels on the device", "step_stats: copies"};
 
 /// Nanos where they are written, else micros.
 struct Times {
@@ -85,12 +67,12 @@ class Reader {
   }
 
   base::Status device() {
-    Device device;
+    DeviceRows device;
     for (const size_t inside = proto_.depth(); proto_.depth() >= inside;) {
       const Event event = proto_.next();
       if (event == Event::bad) return proto_.error();
       const std::string_view name = proto_.field().name;
-      if (event == Event::scalar && name == "device") device = device_of(unquoted(proto_.field().value));
+      if (event == Event::scalar && name == "device") device = device_rows(unquoted(proto_.field().value));
       if (event != Event::open) continue;
       if (name != "node_stats") {
         RETURN_IF_ERROR(proto_.skip());
@@ -103,17 +85,17 @@ class Reader {
     return {};
   }
 
-  void add(Message row, const Device& device, size_t at) {
+  void add(Message row, const DeviceRows& device, size_t at) {
     const std::string name = row.text("node_name"), label = row.text("timeline_label");
     if (name.empty()) return log_.drop(at, "a row has no node_name");
     log_.keep();
-    const int32_t op =
-        device.rows == Rows::kernels || device.rows == Rows::copies ? kernel(name, label, device, at) : node(row, name, label, device, at);
+    const bool of_host = device.rows == Rows::host || device.rows == Rows::launches;
+    const int32_t op = of_host ? node(row, name, label, device, at) : kernel(name, label, device, at);
     const Times times = times_of(row);
-    log_.time(device.name, kTimers[static_cast<size_t>(device.rows)], {op, 0, times.begin_ns, times.duration_ns});
+    log_.time(device.name, fmt::format("step_stats: {}", device_timer(device.rows)), {op, 0, times.begin_ns, times.duration_ns});
   }
 
-  int32_t node(Message row, const std::string& name, const std::string& label, const Device& device, size_t at) {
+  int32_t node(Message row, const std::string& name, const std::string& label, const DeviceRows& device, size_t at) {
     const TimelineLabel told = timeline_label(label);
     const size_t known = log_.size();
     const int32_t op = log_.op(name, told.type, device.name, log_.line_of(at));
@@ -123,22 +105,17 @@ class Reader {
     row.each([&](const Field& field, Message output) {
       if (field.name == "output") shapes.push_back(tensor_text(output.message("tensor_description")));
     });
-    const bool all = std::ranges::none_of(shapes, &std::string::empty);
-    if (all && shapes.size() == 1) log_[op].shape = shapes[0];
-    if (all && shapes.size() > 1) log_[op].shape = fmt::format("({})", fmt::join(shapes, ", "));
-    if (!log_[op].shape.empty()) log_[op].shape_from = model::Known::given;
+    set_shapes(log_[op], shapes);
     return op;
   }
 
   /// The operator whose kernel or copy a row is.
-  int32_t kernel(const std::string& name, const std::string& label, const Device& device, size_t at) {
+  int32_t kernel(const std::string& name, const std::string& label, const DeviceRows& device, size_t at) {
     TimelineLabel told = kernel_label(label);
     if (told.node.empty()) told = kernel_label(name);
     if (told.node.empty()) told.node = name;
-    if (const int32_t op = log_.find(told.node); op >= 0 && device.rows == Rows::kernels) return op;
-    const std::string key = device.rows == Rows::copies ? fmt::format("{} copy", told.node) : std::string(told.node);
     const size_t known = log_.size();
-    const int32_t op = log_.op(key, device.rows == Rows::copies ? "Memcpy" : told.type, device.name, log_.line_of(at));
+    const int32_t op = operator_of_row(log_, device, told.node, told.type, log_.line_of(at));
     if (log_.size() > known) log_[op].note = label;
     return op;
   }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "importers/tensorflow/attribute_text.h"
+#include "importers/tensorflow/device_rows.h"
 #include "importers/tensorflow/log.h"
 #include "importers/tensorflow/node_kind.h"
 #include "importers/tensorflow/text_proto.h"
@@ -165,9 +166,7 @@ class Reader {
     for (const std::string& name : order_) {
       const Outputs& outputs = outputs_[name];
       const int32_t op = alone ? log_.op(name, "", "", outputs.line) : log_.find(name);
-      if (op < 0 || !log_[op].shape.empty() || std::ranges::any_of(outputs.shapes, &std::string::empty)) continue;
-      log_[op].shape = outputs.shapes.size() == 1 ? outputs.shapes[0] : fmt::format("({})", fmt::join(outputs.shapes, ", "));
-      log_[op].shape_from = model::Known::given;
+      if (op >= 0 && log_[op].shape.empty()) set_shapes(log_[op], outputs.shapes);
     }
   }
 

@@ -1,0 +1,192 @@
+// XSpace { planes = 1 }, XPlane { name = 2, lines = 3, event_metadata = 4, stat_metadata = 5 }, XLine { name = 2, timestamp_ns = 3,
+// events = 4, display_name = 11 }, XEvent { metadata_id = 1, offset_ps = 2, duration_ps = 3, stats = 4 }. Lines stand before the names
+// that their events refer to, so a plane is walked twice.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "importers/tensorflow/profile_events.h"
+#include "importers/tensorflow/wire.h"
+#include "importers/tensorflow/xprof.h"
+#include "src/base/text.h"
+
+namespace importers::tensorflow {
+namespace {
+
+constexpr int64_t kPicosOfNano = 1000;
+constexpr int64_t kMostPicos = INT64_MAX / 4;
+
+/// Stats that tell what an event is of.
+enum class Stat : uint8_t { other, annotation, hlo, group };
+struct StatRow {
+  std::string_view name;
+  Stat stat;
+};
+constexpr StatRow kStats[] = {{"tf_op", Stat::annotation},
+                              {"kernel_annotation", Stat::annotation},
+                              {"annotation", Stat::annotation},
+                              {"long_name", Stat::annotation},
+                              {"hlo_op", Stat::hlo},
+                              {"group_id", Stat::group}};
+
+struct Plane {
+  std::string_view name;
+  std::vector<std::string_view> lines;
+  std::unordered_map<int64_t, std::string_view> events, stats;  ///< names by metadata id
+};
+
+struct Line {
+  std::string_view name;
+  int64_t begin_ns = 0;
+  std::vector<std::string_view> events;
+};
+
+/// Entry of a map<int64, X…Metadata>: id and name.
+std::pair<int64_t, std::string_view> metadata(std::string_view entry) {
+  std::pair<int64_t, std::string_view> result;
+  Wire outer(entry);
+  while (outer.next()) {
+    if (outer.field() == 1) result.first = outer.integer();
+    if (outer.field() != 2 || !outer.is_bytes()) continue;
+    Wire inner(outer.bytes());
+    while (inner.next()) {
+      if (inner.field() == 1 && !inner.is_bytes()) result.first = inner.integer();
+      if (inner.field() == 2) result.second = inner.bytes();
+    }
+  }
+  return result;
+}
+
+/// False where the bytes are no protobuf.
+bool read(std::string_view bytes, Plane& plane) {
+  Wire wire(bytes);
+  while (wire.next()) {
+    if (!wire.is_bytes()) continue;
+    if (wire.field() == 2) plane.name = wire.bytes();
+    if (wire.field() == 3) plane.lines.push_back(wire.bytes());
+    if (wire.field() == 4) plane.events.insert(metadata(wire.bytes()));
+    if (wire.field() == 5) plane.stats.insert(metadata(wire.bytes()));
+  }
+  return wire.ok();
+}
+
+bool read(std::string_view bytes, Line& line) {
+  Wire wire(bytes);
+  while (wire.next()) {
+    if (wire.field() == 2 || (wire.field() == 11 && !wire.bytes().empty())) line.name = wire.bytes();
+    if (wire.field() == 3) line.begin_ns = wire.integer();
+    if (wire.field() == 4 && wire.is_bytes()) line.events.push_back(wire.bytes());
+  }
+  return wire.ok();
+}
+
+class Reader {
+ public:
+  explicit Reader(const Input& input) : input_(input), events_(input, "tensorflow-xplane") {}
+
+  base::Result<model::Imported> run() {
+    Wire space(input_.bytes);
+    while (space.next()) {
+      if (space.field() != 1 || !space.is_bytes()) continue;
+      Plane plane;
+      if (!read(space.bytes(), plane) || !lines(plane)) return broken(input_.bytes.size() - space.left() - space.bytes().size());
+    }
+    if (!space.ok()) return broken(input_.bytes.size() - space.left());
+    return events_.finish();
+  }
+
+ private:
+  base::Error broken(size_t at) const {
+    return base::Error{fmt::format("{}:1:{}: byte {} begins a plane that is damaged or cut; copy the profile again",
+                                   base::escaped(input_.path), at + 1, at)};
+  }
+
+  bool lines(const Plane& plane) {
+    std::vector<Line> lines(plane.lines.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (!read(plane.lines[i], lines[i])) return false;
+      events_.add_line(plane.name, lines[i].name);
+    }
+    for (const Line& line : lines) {
+      for (const std::string_view bytes : line.events) {
+        if (!event(plane, line, bytes)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool event(const Plane& plane, const Line& line, std::string_view bytes) {
+    ProfileEvent found{plane.name, line.name, {}, {}, {}, {}, line.begin_ns, 0};
+    std::string group;
+    Wire wire(bytes);
+    while (wire.next()) {
+      if (wire.field() == 1) found.name = name_in(plane.events, wire.integer());
+      if (wire.field() == 2 && !wire.is_bytes()) found.begin_ns = begin_ns(line.begin_ns, wire.integer());
+      if (wire.field() == 3) found.duration_ns = std::clamp<int64_t>(wire.integer(), 0, kMostPicos) / kPicosOfNano;
+      if (wire.field() == 4 && wire.is_bytes() && !stat(plane, wire.bytes(), found, group)) return false;
+    }
+    found.group = group;
+    if (wire.ok()) events_.add(found);
+    return wire.ok();
+  }
+
+  static int64_t begin_ns(int64_t line_ns, int64_t offset_ps) {
+    return std::clamp(line_ns, -kMostPicos, kMostPicos) + std::clamp(offset_ps, -kMostPicos, kMostPicos) / kPicosOfNano;
+  }
+
+  static std::string_view name_in(const std::unordered_map<int64_t, std::string_view>& names, int64_t id) {
+    const auto found = names.find(id);
+    return found == names.end() ? std::string_view() : found->second;
+  }
+
+  /// XStat { metadata_id = 1, uint64 = 3, int64 = 4, str = 5, ref = 7 }.
+  static bool stat(const Plane& plane, std::string_view bytes, ProfileEvent& event, std::string& group) {
+    Stat stat = Stat::other;
+    std::string_view text;
+    int64_t number = -1;
+    Wire wire(bytes);
+    while (wire.next()) {
+      if (wire.field() == 1) {
+        const auto row = std::ranges::find(kStats, name_in(plane.stats, wire.integer()), &StatRow::name);
+        stat = row == std::end(kStats) ? Stat::other : row->stat;
+      }
+      if (wire.field() == 3 || wire.field() == 4) number = wire.integer();
+      if (wire.field() == 5) text = wire.bytes();
+      if (wire.field() == 7) text = name_in(plane.stats, wire.integer());
+    }
+    if (stat == Stat::annotation && event.annotation.empty()) event.annotation = text;
+    if (stat == Stat::hlo) event.hlo = text;
+    if (stat == Stat::group && number >= 0) group = std::to_string(number);
+    return wire.ok();
+  }
+
+  const Input& input_;
+  ProfileEvents events_;
+};
+
+/// Names that the profiler gives its planes.
+bool is_plane(std::string_view name) {
+  return name.starts_with("/host:") || name.starts_with("/device:") || name == "Task Environment" || name.starts_with("#Chip");
+}
+
+}  // namespace
+
+Match match_xplane(const Input& input) {
+  Wire space(input.bytes);
+  for (int planes = 0; planes < 16 && space.next() && space.is_bytes() && space.field() <= 4; ++planes) {
+    if (space.field() != 1) continue;
+    Wire plane(space.bytes());
+    while (plane.next()) {
+      if (plane.field() == 2 && plane.is_bytes() && is_plane(plane.bytes()))
+        return {Match::sure, "an XSpace with plane " + std::string(plane.bytes())};
+      if (plane.field() > 2) break;
+    }
+  }
+  return {Match::none, "no binary XSpace"};
+}
+
+base::Result<model::Imported> read_xplane(const Input& input, const TakeModule&) { return Reader(input).run(); }
+
+}  // namespace importers::tensorflow
