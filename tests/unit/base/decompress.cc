@@ -2,6 +2,7 @@
 #include "src/base/decompress.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,10 +14,13 @@ namespace {
 
 /// `text` through a command of the system.
 std::string packed(const std::string& command, const std::string& text) {
-  const std::string in = testing::TempDir() + "/decompress.txt", out = testing::TempDir() + "/decompress.packed";
+  const std::string of = testing::TempDir() + "/decompress" + std::to_string(::getpid());  // tests run at the same time
+  const std::string in = of + ".txt", out = of + ".packed";
   EXPECT_TRUE(base::write_file(in, text).ok());
   EXPECT_EQ(std::system((command + " < '" + in + "' > '" + out + "'").c_str()), 0);
-  return *base::read_file(out);
+  const std::string result = *base::read_file(out);
+  for (const std::string& file : {in, out}) std::remove(file.c_str());
+  return result;
 }
 
 const std::string kText = [] {
