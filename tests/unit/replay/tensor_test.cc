@@ -2,6 +2,7 @@
 #include "replay/tensor.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -11,7 +12,7 @@ namespace replay {
 namespace {
 
 std::string temporary(const std::string& bytes) {
-  const std::string path = testing::TempDir() + "tensor_test.npy";
+  const std::string path = testing::TempDir() + "tensor_test" + std::to_string(::getpid()) + ".npy";  // tests run at the same time
   EXPECT_TRUE(base::write_file(path, bytes).ok());
   return path;
 }
