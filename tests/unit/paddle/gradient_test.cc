@@ -173,6 +173,7 @@ Case viewed(const std::string& type, std::vector<int64_t> x, const std::string& 
   return {type, {{"X", std::move(x)}}, "Out", attributes, {{"XShape", "float64"}}, {}};
 }
 
+// Table: an operator a line, with what its gradient is tried on.
 const std::vector<Case>& cases() {
   static const std::vector<Case> kCases = {
       unary("abs", -1, 1),
