@@ -14,9 +14,9 @@ namespace importers {
 
 /// What a person says about a program whose text leaves it open. 0 and "": the importer's own choice, which it notes.
 struct Options {
-  int64_t batch = 0;  ///< examples in a step
-  int64_t image = 0;  ///< height and width of images
-  int64_t scale = 1;  ///< the large sizes of a model are divided by this, to try it on a small machine
+  int64_t batch = 0;   ///< examples in a step
+  int64_t image = 0;   ///< height and width of images
+  int64_t scale = 1;   ///< the large sizes of a model are divided by this, to try it on a small machine
   std::string as;      ///< name of the importer
   std::string source;  ///< path of the source file that a symbol index is about
 };

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "importers/binary.h"
 #include "importers/hlo/hlo.h"
 #include "importers/paddle/paddle.h"
 #include "importers/symbols/angle.h"
@@ -52,24 +54,68 @@ constexpr Importer kImporters[] = {
 
 std::span<const Importer> importers() { return kImporters; }
 
-Match::How match(const Input& input) {
+namespace {
+
+struct Best {
+  const Importer* importer = nullptr;
   Match::How how = Match::none;
-  for (const Importer& importer : kImporters) how = std::max(how, importer.match(input).how);
-  return how;
+};
+
+/// A binary file that is known is what it is, unless an importer is sure of it.
+Best best_of(const Input& input) {
+  Best best;
+  for (const Importer& importer : kImporters) {
+    const Match match = importer.match(input);
+    if (match.how > best.how) best = {&importer, match.how};
+  }
+  return best.how < Match::sure && !binary_kind(input.bytes).empty() ? Best() : best;
 }
+
+}  // namespace
+
+Match::How match(const Input& input) { return best_of(input).how; }
+
+namespace {
+
+/// The importer that a person named.
+base::Result<const Importer*> importer_named(const std::string& name) {
+  const auto found = std::ranges::find(kImporters, name, &Importer::name);
+  if (found != std::end(kImporters)) return &*found;
+  std::vector<std::string_view> names;
+  for (const Importer& importer : kImporters) names.push_back(importer.name);
+  const std::string_view near = base::nearest(name, names);
+  const std::string hint =
+      near.empty() ? fmt::format("the formats are {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near);
+  return base::Error{fmt::format("--as {}: no such format; {}", base::escaped(name), hint), base::Exit::wrong_use};
+}
+
+/// What the file is, where that is known; else what each format missed, a line each.
+base::Error unknown_file(const Input& input) {
+  const auto at_start = [&](std::string_view what) { return base::Error{fmt::format("{}:1:1: {}", base::escaped(input.path), what)}; };
+  const std::string binary = binary_kind(input.bytes);
+  if (!binary.empty()) return at_start(binary);
+  if (input.bytes.find('\0') != std::string_view::npos)
+    return at_start(
+        fmt::format("is no text (byte {} is 0) and no binary format that is known; dump the program as text", input.bytes.find('\0')));
+  std::string missed;
+  for (const Importer& importer : kImporters) {
+    const std::string reason = importer.match(input).reason;
+    if (reason.starts_with("this is")) return at_start(reason);
+    missed += fmt::format("\n  {}: {}", importer.name, reason);
+  }
+  return at_start("no importer knows this file; --as NAME reads it as one of:" + missed);
+}
+
+}  // namespace
 
 base::Result<model::Imported> import(const Input& input, const TakeModule& take) {
   if (input.bytes.empty()) return base::Error{fmt::format("{}:1:1: is empty; dump the program again", base::escaped(input.path))};
-  const Importer* best = nullptr;
-  Match::How how = Match::none;
-  std::string reasons;
-  for (const Importer& importer : kImporters) {
-    const Match match = importer.match(input);
-    if (match.how > how) best = &importer, how = match.how;
-    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", importer.name, match.reason);
+  if (!input.options.as.empty()) {
+    ASSIGN_OR_RETURN(const Importer* named, importer_named(input.options.as));
+    return named->read(input, take);
   }
-  if (best == nullptr) return base::Error{fmt::format("{}:1:1: no importer knows this file ({})", base::escaped(input.path), reasons)};
-  return best->read(input, take);
+  const Best best = best_of(input);
+  return best.importer == nullptr ? unknown_file(input) : best.importer->read(input, take);
 }
 
 base::Result<model::Imported> import(const Input& input) {

@@ -118,6 +118,8 @@ base::Result<model::Imported> Collector::finish() {
   source.format = format_;
   source.sha256 = base::sha256_hex(input_.bytes);
   source.bytes = static_cast<int64_t>(input_.bytes.size());
+  source.records = "records";
+  if (!input_.options.source.empty()) source.options = "source=" + input_.options.source;
   source.read = read_;
   source.dropped = dropped_;
   source.kept = read_ - dropped_;

@@ -15,7 +15,6 @@ namespace importers::symbols {
 namespace {
 
 constexpr size_t kNowhere = std::string_view::npos;
-constexpr int64_t kSinkFraction = 2;  ///< at least 1 of 2 names must stand there, else it is another text
 
 /// Ways of counting that differ in this text; where several fit equally, the first one holds.
 std::vector<Counting> countings(const SourceText& source) {
@@ -64,7 +63,7 @@ class Holder {
       if (is_of_text(symbol.file) && (has_place(symbol) || symbol.line > 0)) held_.push_back(i);
     }
     choose();
-    if (best_fit_ * kSinkFraction < named_) {
+    if (named_ > 0 && 2 * best_fit_ <= named_) {  // most names must stand there
       out_.note("source-mismatch", fmt::format("{} of {} names stand in {} where the index has them: it is another version of the file, "
                                                "and is not used",
                                                best_fit_, named_, path_));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "importers/symbols/finish.h"
 #include "importers/symbols/scip_index.h"
 #include "src/base/text.h"
@@ -19,7 +21,7 @@ namespace index_field {
 constexpr uint32_t metadata = 1, documents = 2, external_symbols = 3;
 }
 namespace metadata_field {
-constexpr uint32_t tool_info = 2, tool_name = 1, tool_version = 2;
+constexpr uint32_t tool_info = 2, project_root = 3, text_encoding = 4, tool_name = 1, tool_version = 2;
 }
 namespace document_field {
 constexpr uint32_t relative_path = 1, occurrences = 2, symbols = 3;
@@ -137,15 +139,25 @@ class ScipReader {
   ScipDocuments documents_;
 };
 
-/// Metadata of an index: a tool with a name, a project's root.
+/// ToolInfo: a message that begins with a name.
+bool is_tool(std::string_view bytes) {
+  WireReader reader(bytes);
+  const auto name = reader.next();
+  if (!name || name->number != metadata_field::tool_name || !is_bytes(*name) || name->bytes.empty()) return false;
+  while (reader.next()) continue;
+  return reader.wrong().empty() && std::ranges::all_of(name->bytes, [](char c) { return c >= ' ' && c < 0x7f; });
+}
+
+/// Metadata of an index: a tool with a name, or a project's root.
 bool is_metadata(std::string_view bytes) {
   WireReader reader(bytes);
-  bool has_tool = false;
+  bool is_scip = false;
   while (const auto field = reader.next()) {
-    if (field->number > 4) return false;
-    has_tool |= (field->number == metadata_field::tool_info && is_bytes(*field)) || field->bytes.starts_with("file://");
+    if (field->number > metadata_field::text_encoding) return false;
+    is_scip |= field->number == metadata_field::tool_info && is_tool(field->bytes);
+    is_scip |= field->number == metadata_field::project_root && field->bytes.starts_with("file://");
   }
-  return reader.wrong().empty() && has_tool;
+  return reader.wrong().empty() && is_scip;
 }
 
 }  // namespace

@@ -31,11 +31,11 @@ struct Count {
 
 class Importing {
  public:
-  explicit Importing(const Options& options) : options_(options) {}
+  Importing(const Options& options, std::string source_text) : options_(options), source_text_(std::move(source_text)) {}
 
   base::Status file(const std::string& path) {
     ASSIGN_OR_RETURN(const std::string bytes, program_bytes(path));
-    return add({path == "-" ? "<stdin>" : path, bytes, options_.program});
+    return add({path == "-" ? "<stdin>" : path, bytes, options_.program, source_text_});
   }
 
   /// Files that are no programs are passed over; programs that are refused are told, and the others go on.
@@ -48,7 +48,7 @@ class Importing {
         ++count.others;
         continue;
       }
-      const base::Status added = bytes.ok() ? add({name, *bytes, options_.program}) : base::Status(bytes.error());
+      const base::Status added = bytes.ok() ? add({name, *bytes, options_.program, source_text_}) : base::Status(bytes.error());
       RETURN_IF_ERROR(kept_);
       if (!added.ok()) print_err(fmt::format("profile: {}\n", added.error().message));
       ++(added.ok() ? count.imported : count.refused);
@@ -87,6 +87,7 @@ class Importing {
   }
 
   const Options& options_;
+  const std::string source_text_;
   std::optional<model::Store> store_;
   base::Status kept_;  ///< what the store said last: its errors end a folder, those of a program do not
 };
@@ -100,7 +101,8 @@ Action define_import(CLI::App& app) {
   app.add_flag("-f,--fresh", options->fresh, "replace an existing database");
   define_program_options(app, options->program);
   return [options]() -> base::Result<base::Exit> {
-    Importing importing(*options);
+    ASSIGN_OR_RETURN(std::string text, source_text(options->program));
+    Importing importing(*options, std::move(text));
     base::Exit exit = base::Exit::ok;
     for (const std::string& path : options->paths) {
       std::error_code unknown;

@@ -24,6 +24,17 @@ void define_program_options(CLI::App& app, importers::Options& options) {
   app.add_option("--image", options.image, "height and width of images, where the program does not say")->check(whole_number(0, 1 << 14));
   app.add_option("--scale", options.scale, "divide the large sizes of a model by this, to try it on a small machine")
       ->check(whole_number(1, kMost));
+  std::vector<std::string_view> formats;
+  for (const importers::Importer& importer : importers::importers()) formats.push_back(importer.name);
+  app.add_option("--as", options.as, fmt::format("read it as this format, whatever it looks like: {}", fmt::join(formats, ", ")))
+      ->check(not_empty("a format"));
+  app.add_option("--source", options.source, "the source file that a symbol index is about: its text tells places, functions and strings")
+      ->check(not_empty("a file"));
+}
+
+base::Result<std::string> source_text(const importers::Options& options) {
+  if (options.source.empty()) return std::string();
+  return base::read_unpacked_file(options.source);
 }
 
 bool is_database(const std::string& path) {
@@ -62,15 +73,35 @@ base::Result<std::string> program_bytes(const std::string& path) {
 }
 
 base::Result<model::Imported> read_program(const std::string& path, const importers::Options& options) {
+  ASSIGN_OR_RETURN(const std::string text, source_text(options));
   ASSIGN_OR_RETURN(const std::string bytes, program_bytes(path));
-  return importers::import({path == "-" ? "<stdin>" : path, bytes, options});
+  return importers::import({path == "-" ? "<stdin>" : path, bytes, options, text});
 }
+
+namespace {
+
+/// "1 module, 276 computations", or of an index "110 definitions, 238 uses".
+std::string contents(const model::Imported& imported) {
+  const model::Source& source = imported.source;
+  if (imported.symbols) {
+    int64_t definitions = 0, uses = 0, found = 0;
+    for (const model::Symbol& symbol : imported.symbols->symbols) {
+      const bool is_definition = symbol.role == model::SymbolRole::definition;
+      ++(is_definition ? definitions : uses);
+      found += !is_definition && symbol.target >= 0;
+    }
+    const std::string of_uses = uses == 0 ? "" : fmt::format(" ({} with their definition)", found);
+    return fmt::format("{} definition{}, {} use{}{}; ", definitions, definitions == 1 ? "" : "s", uses, uses == 1 ? "" : "s", of_uses);
+  }
+  return fmt::format("{} module{}, {} computations; ", source.modules, source.modules == 1 ? "" : "s", source.computations);
+}
+
+}  // namespace
 
 std::string import_account(const model::Imported& imported) {
   const model::Source& source = imported.source;
-  std::string text = fmt::format("{}: {}, {} module{}, {} computations; {} {} read, {} kept, {} dropped", base::escaped(source.path),
-                                 source.format, source.modules, source.modules == 1 ? "" : "s", source.computations, source.read,
-                                 source.records, source.kept, source.dropped);
+  std::string text = fmt::format("{}: {}, {}{} {} read, {} kept, {} dropped", base::escaped(source.path), source.format, contents(imported),
+                                 source.read, source.records, source.kept, source.dropped);
   if (!source.options.empty()) text += fmt::format(" ({})", source.options);
   std::map<std::string, int> counts;
   for (const model::Note& note : imported.notes) {

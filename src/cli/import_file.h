@@ -14,9 +14,11 @@ class App;
 
 namespace cli {
 
-/// --batch, --image, --scale.
+/// --batch, --image, --scale, --as, --source.
 void define_program_options(CLI::App& app, importers::Options& options);
 
+/// Text of options.source; "" if none is given.
+base::Result<std::string> source_text(const importers::Options& options);
 /// Bytes of a file that may be a program: of anything but a database; unpacked if they are compressed.
 base::Result<std::string> program_bytes(const std::string& path);
 base::Result<model::Imported> read_program(const std::string& path, const importers::Options& options = {});

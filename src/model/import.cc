@@ -12,6 +12,7 @@
 #include "src/model/module_rows.h"
 #include "src/model/operator_rows.h"
 #include "src/model/recording.h"
+#include "src/model/symbols.h"
 
 namespace model {
 namespace {
@@ -135,9 +136,11 @@ base::Result<ImportIds> Import::finish(const Imported& imported) {
   RETURN_IF_ERROR(impl_->background.wait());
   RETURN_IF_ERROR(write_source(database, imported.source, source));
   RETURN_IF_ERROR(write_notes(database, imported.notes, source));
+  if (imported.symbols) RETURN_IF_ERROR(write_symbols(database, impl_->background, *imported.symbols, source));
   for (const Recording& recording : imported.recordings) {
     RETURN_IF_ERROR(write_recording(database, recording, imported.operators, {source, first_op}));
   }
+  RETURN_IF_ERROR(join_symbols(database, imported.symbols ? 0 : source));
   RETURN_IF_ERROR(impl_->transaction.commit());
   return impl_->ids;
 }

@@ -179,8 +179,6 @@ class ModuleWriter {
     int64_t op = 0, place = 0;
     bool known = false;
   };
-  /// Operators in a computation with the part of its work that is theirs.
-  using Shares = std::vector<std::pair<int64_t, double>>;
 
   void write(const ir::Computation& comp) {
     const std::string name = shown(module_.text(comp.name));
@@ -205,7 +203,7 @@ class ModuleWriter {
     for (size_t i = 0; i < instr.calls.size(); ++i) {
       tables_.call.add(next_.instruction, static_cast<int64_t>(i), first_computation_ + instr.calls[i]);
     }
-    if (instr.op == ir::Op::fusion) write_shares(instr, origin.op);
+    if (instr.op == ir::Op::fusion) write_shares(instr, origin);
     ++next_.instruction;
   }
 
@@ -253,26 +251,38 @@ class ModuleWriter {
     return next_.string++;
   }
 
-  /// A fusion without operators in it does the work of its own.
-  void write_shares(const ir::Instr& fusion, int64_t own) {
-    const Shares shares = fusion.calls.empty() ? Shares() : shares_of(module_.comp(fusion.calls.front()));
-    for (const auto& [op, share] : shares) tables_.op_share.add(next_.instruction, op, share);
-    if (shares.empty() && own != 0) tables_.op_share.add(next_.instruction, own, 1.0);
+  /// A fusion without operators in it does the work of its own; one whose parts name no other line than its own needs no shares of lines.
+  void write_shares(const ir::Instr& fusion, OriginRow own) {
+    if (!fusion.calls.empty()) gather_shares(module_.comp(fusion.calls.front()));
+    for (const auto& [op, share] : shares_of(op_bytes_)) tables_.op_share.add(next_.instruction, op, share);
+    if (op_bytes_.empty() && own.op != 0) tables_.op_share.add(next_.instruction, own.op, 1.0);
+    const bool is_plain = std::ranges::all_of(place_bytes_, [&](const auto& entry) { return entry.first.second == own.place; });
+    if (!is_plain) {
+      for (const auto& [key, share] : shares_of(place_bytes_)) tables_.place_share.add(next_.instruction, key.first, key.second, share);
+    }
+    op_bytes_.clear();
+    place_bytes_.clear();
   }
 
   /// By bytes that the parts produce: most fusions are bound by traffic, and every part has a result.
-  Shares shares_of(const ir::Computation& body) {
-    std::map<int64_t, double> bytes;
+  void gather_shares(const ir::Computation& body) {
     for (const ir::Instr& part : body.instrs) {
-      const int64_t op = produces(part.op) ? origin_row(part.origin).op : 0;
-      if (op != 0) bytes[op] += static_cast<double>(std::max<int64_t>(1, ir::bytes(module_.shape(part))));
+      const OriginRow origin = produces(part.op) ? origin_row(part.origin) : OriginRow();
+      const auto bytes = static_cast<double>(std::max<int64_t>(1, ir::bytes(module_.shape(part))));
+      if (origin.op != 0) op_bytes_[origin.op] += bytes;
+      if (origin.place != 0) place_bytes_[{origin.op, origin.place}] += bytes;
     }
-    Shares shares(bytes.begin(), bytes.end());
+  }
+
+  /// The largest, with sum 1.
+  template <typename Key>
+  static std::vector<std::pair<Key, double>> shares_of(const std::map<Key, double>& bytes) {
+    std::vector<std::pair<Key, double>> shares(bytes.begin(), bytes.end());
     std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     if (shares.size() > kMostOperators) shares.resize(kMostOperators);
     double sum = 0;
-    for (const auto& [op, part] : shares) sum += part;
-    for (auto& [op, part] : shares) part /= sum;
+    for (const auto& [key, part] : shares) sum += part;
+    for (auto& [key, part] : shares) part /= sum;
     return shares;
   }
 
@@ -287,7 +297,9 @@ class ModuleWriter {
   std::map<std::pair<ir::StringId, int32_t>, int64_t> places_;
   std::unordered_map<ir::StringId, int64_t> files_;
   int64_t first_computation_;
-  std::string attributes_, operands_, users_;  ///< of the instruction in hand
+  std::string attributes_, operands_, users_;                  ///< of the instruction in hand
+  std::map<int64_t, double> op_bytes_;                         ///< of the fusion in hand
+  std::map<std::pair<int64_t, int64_t>, double> place_bytes_;  ///< the same by operator and line
 };
 
 }  // namespace
@@ -328,12 +340,15 @@ base::Result<ProgramTables> ProgramTables::make(Database& database, Background& 
                          "shape_from, attributes, inputs, line, note"));
   ASSIGN_OR_RETURN(RowBatch scope, table("scope", "id, module, parent, depth, name"));
   ASSIGN_OR_RETURN(RowBatch op_share, table("op_share", "instruction, op, share"));
-  return ProgramTables{std::move(computation), std::move(instruction), std::move(call), std::move(shape), std::move(place),
-                       std::move(string),      std::move(work),        std::move(op),   std::move(scope), std::move(op_share)};
+  ASSIGN_OR_RETURN(RowBatch place_share, table("place_share", "instruction, op, place, share"));
+  return ProgramTables{std::move(computation), std::move(instruction), std::move(call),       std::move(shape),
+                       std::move(place),       std::move(string),      std::move(work),       std::move(op),
+                       std::move(scope),       std::move(op_share),    std::move(place_share)};
 }
 
 void ProgramTables::flush() {
-  for (RowBatch* batch : {&computation, &instruction, &call, &shape, &place, &string, &work, &op, &scope, &op_share}) batch->flush();
+  for (RowBatch* batch : {&computation, &instruction, &call, &shape, &place, &string, &work, &op, &scope, &op_share, &place_share})
+    batch->flush();
 }
 
 std::vector<int64_t> write_module(const ir::Module& module, std::span<const Operator> operators, int64_t source, NextIds& next,

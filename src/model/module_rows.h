@@ -20,7 +20,7 @@ struct NextIds {
 
 /// What modules are written to.
 struct ProgramTables {
-  RowBatch computation, instruction, call, shape, place, string, work, op, scope, op_share;
+  RowBatch computation, instruction, call, shape, place, string, work, op, scope, op_share, place_share;
   static base::Result<ProgramTables> make(Database& database, Background& background);
   void flush();
 };

@@ -157,6 +157,93 @@ CREATE TABLE IF NOT EXISTS op_share (
   PRIMARY KEY (instruction, op)
 ) STRICT, WITHOUT ROWID;
 
+-- Which source lines a fusion does the work of, where its parts name others than the fusion itself.
+CREATE TABLE IF NOT EXISTS place_share (
+  instruction INTEGER NOT NULL REFERENCES instruction(id),  -- the fusion
+  op    INTEGER NOT NULL,            -- an operator in it, as in op; 0: none
+  place INTEGER NOT NULL REFERENCES place(id),              -- source line
+  share REAL NOT NULL,               -- part of the fusion that comes from there, by bytes that its parts produce; the shares of a fusion sum to 1
+  PRIMARY KEY (instruction, op, place)
+) STRICT, WITHOUT ROWID;
+
+-- ---------------------------------------------------------------- source code
+
+-- An index of source code: how it counts, and the text that it was held against.
+CREATE TABLE IF NOT EXISTS symbol_index (
+  source  INTEGER PRIMARY KEY REFERENCES source(id),  -- file it came in
+  tool    TEXT,                    -- program that made it; NULL: not told
+  text_path TEXT,                  -- source file that was given with it; NULL: none, or one that it does not fit
+  newline TEXT,                    -- line ends of the file that the tool saw: lf or crlf; NULL: no offsets, or no text
+  unit    TEXT,                    -- what its offsets and columns count: bytes, characters, utf-16, or any (all ASCII); NULL: no text
+  tested  INTEGER NOT NULL,        -- records of that text with a place and a name
+  fitted  INTEGER NOT NULL         -- those whose name stands there
+) STRICT;
+
+-- A name that a source file defines.
+CREATE TABLE IF NOT EXISTS symbol (
+  id       INTEGER PRIMARY KEY,  -- row id
+  source   INTEGER NOT NULL REFERENCES source(id),  -- index it came in
+  position INTEGER NOT NULL,     -- record of the index, from 0
+  name     TEXT NOT NULL,        -- as it stands in the source
+  kind     TEXT NOT NULL,        -- the index's own word: METHOD, member, type, ...
+  sort     TEXT NOT NULL,        -- what that means: function, type, module, variable, parameter or other
+  type     TEXT,                 -- its type, or its signature, as the index writes it; NULL: not told
+  file     TEXT NOT NULL,        -- source file as the index names it
+  line     INTEGER,              -- where the name stands, from 1; NULL: not told
+  "column" INTEGER,              -- from 1, in bytes where the text was given, else as the index counts; NULL: not told
+  end_line INTEGER,              -- last line of a function or type; NULL: not known
+  begin_offset INTEGER,          -- of the name in its file, from 0, as the index counts (see symbol_index); NULL: not told
+  end_offset   INTEGER,          -- first that is not the name's
+  within   INTEGER REFERENCES symbol(id),  -- function or type around it; NULL: the file
+  scope    TEXT,                 -- what the index says is around it; NULL: nothing
+  key      TEXT,                 -- the index's own name for it: a SCIP symbol; NULL: none
+  value    TEXT                  -- the string that the source assigns to it; NULL: none, or no text
+) STRICT;
+
+-- A place where a name is used: read, written, imported, documented. Of a use that may mean several definitions there is a row for each.
+CREATE TABLE IF NOT EXISTS symbol_use (
+  id       INTEGER PRIMARY KEY,  -- row id
+  source   INTEGER NOT NULL REFERENCES source(id),  -- index it came in
+  position INTEGER NOT NULL,     -- record of the index, from 0
+  symbol   INTEGER REFERENCES symbol(id),  -- definition that it means; NULL: the index does not hold it
+  rule     TEXT,                 -- how that was found: given, place, function, later, type, module, nearest; NULL: it was not
+  confidence REAL,               -- that it is the right one, 0 to 1
+  role     TEXT NOT NULL,        -- reference, write, import or documentation
+  name     TEXT NOT NULL,        -- as in symbol
+  type     TEXT,                 -- as in symbol
+  file     TEXT NOT NULL,        -- as in symbol
+  line     INTEGER,              -- as in symbol
+  "column" INTEGER,              -- as in symbol
+  begin_offset INTEGER,          -- as in symbol
+  end_offset   INTEGER,          -- as in symbol
+  within   INTEGER REFERENCES symbol(id)   -- function or type around it; NULL: the file
+) STRICT;
+
+-- A string that a function gives as name or scope to what it builds: tf.name_scope("tower"), name="batch_index".
+CREATE TABLE IF NOT EXISTS symbol_literal (
+  symbol INTEGER NOT NULL REFERENCES symbol(id),  -- the function
+  value  TEXT NOT NULL,          -- the string
+  line   INTEGER NOT NULL,       -- where it stands
+  constant INTEGER REFERENCES symbol(id)  -- variable that holds the string; NULL: it stands there itself
+) STRICT;
+
+-- The function, type or module of a source line that a program names. Lines that no index has are not here.
+CREATE TABLE IF NOT EXISTS place_symbol (
+  place  INTEGER PRIMARY KEY REFERENCES place(id),  -- the line
+  symbol INTEGER NOT NULL REFERENCES symbol(id),    -- innermost function or type that holds it
+  confidence REAL NOT NULL                          -- that the files are the same, by how much of their paths agrees
+) STRICT;
+
+-- The symbols that an operator comes from. The rule line is what the program says; all others are guesses from names.
+CREATE TABLE IF NOT EXISTS op_symbol (
+  op     INTEGER NOT NULL REFERENCES op(id),      -- the operator
+  rank   INTEGER NOT NULL,                        -- 0: the likeliest
+  symbol INTEGER NOT NULL REFERENCES symbol(id),  -- a function or type
+  rule   TEXT NOT NULL,                           -- line: source line; function: jit(f); literal: scope or name given in it; constant: such a one that a variable holds; name: a scope that is named like it
+  confidence REAL NOT NULL,                       -- 0 to 1
+  PRIMARY KEY (op, rank)
+) STRICT, WITHOUT ROWID;
+
 -- ---------------------------------------------------------------- replays
 
 -- The machine as a run found it, with ceilings measured in that run.

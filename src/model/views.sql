@@ -213,6 +213,68 @@ LEFT JOIN op_share x ON x.instruction = t.instruction
 LEFT JOIN op o ON o.id = coalesce(x.op, t.op)
 GROUP BY t.run, o.id;
 
+-- Steps divided among the source lines and symbols that they come from, by place_share or op_share.
+CREATE VIEW IF NOT EXISTS step_source AS
+SELECT
+  t.run AS run,                      -- run
+  t.step AS step,                    -- number in plan order
+  p.op AS op,                        -- operator
+  p.place AS place,                  -- source line that the program tells; NULL: none
+  coalesce(l.symbol, g.symbol) AS symbol,              -- function or type; NULL: none was found
+  CASE WHEN l.symbol IS NOT NULL THEN 'line' ELSE g.rule END AS rule,  -- how it was found: line, or as in op_symbol
+  coalesce(l.confidence, g.confidence) AS confidence,  -- 0 to 1
+  t.pass_ns * p.share AS pass_ns     -- time in a pass
+FROM step_time t
+JOIN (
+  SELECT s.run AS run, s.step AS step, coalesce(nullif(f.op, 0), x.op, i.op, s.op) AS op, coalesce(f.place, i.place) AS place,
+    coalesce(f.share, x.share, 1.0) AS share
+  FROM step s
+  LEFT JOIN instruction i ON i.id = s.instruction
+  LEFT JOIN place_share f ON f.instruction = s.instruction
+  LEFT JOIN op_share x ON x.instruction = s.instruction AND f.instruction IS NULL
+) p ON p.run = t.run AND p.step = t.step
+LEFT JOIN place_symbol l ON l.place = p.place
+LEFT JOIN op_symbol g ON g.op = p.op AND g.rank = 0 AND l.symbol IS NULL;
+
+-- Time by source line. Of links by name alone (rule other than line) the line is that of the symbol.
+CREATE VIEW IF NOT EXISTS source_time AS
+SELECT
+  t.run AS run,                      -- run
+  coalesce(CASE WHEN t.rule = 'line' OR t.symbol IS NULL THEN f.text END, y.file) AS file,  -- source file; NULL: not known
+  y.name AS function,                -- function or type; NULL: no index has it
+  c.name AS type,                    -- type around the function
+  coalesce(CASE WHEN t.rule = 'line' OR t.symbol IS NULL THEN p.line END, y.line) AS line,  -- line
+  t.rule AS rule,                    -- how the function was found, as in step_source
+  min(t.confidence) AS confidence,   -- 0 to 1
+  count(DISTINCT t.op) AS ops,       -- operators that come from there
+  count(DISTINCT t.step) AS steps,   -- steps that do some of their work
+  sum(t.pass_ns) AS pass_ns,         -- time in a pass
+  100.0 * sum(t.pass_ns) / nullif(sum(sum(t.pass_ns)) OVER (PARTITION BY t.run), 0) AS share_percent  -- share of the pass
+FROM step_source t
+LEFT JOIN place p ON p.id = t.place
+LEFT JOIN string f ON f.id = p.file
+LEFT JOIN symbol y ON y.id = t.symbol
+LEFT JOIN symbol c ON c.id = y.within AND c.sort = 'type'
+GROUP BY 1, 2, t.symbol, 5, t.rule;
+
+-- Time by symbol: what each function or type of the source costs, with how surely it is known.
+CREATE VIEW IF NOT EXISTS symbol_time AS
+SELECT
+  t.run AS run,                      -- run
+  y.id AS symbol,                    -- symbol
+  y.name AS name,                    -- its name
+  y.kind AS kind,                    -- its kind, in the index's words
+  y.file AS file,                    -- source file
+  y.line AS line,                    -- its line
+  min(t.confidence) AS confidence,   -- of the weakest link, 0 to 1
+  count(DISTINCT t.op) AS ops,       -- operators that come from it
+  count(DISTINCT t.step) AS steps,   -- steps that do some of their work
+  sum(CASE WHEN t.rule = 'line' THEN t.pass_ns ELSE 0.0 END) AS told_ns,  -- time in a pass that the program's source lines give to it
+  sum(t.pass_ns) AS pass_ns,         -- time in a pass, guesses included
+  100.0 * sum(t.pass_ns) / nullif((SELECT a.pass_ns FROM run_time a WHERE a.run = t.run), 0) AS share_percent  -- share of the pass
+FROM step_source t JOIN symbol y ON y.id = t.symbol
+GROUP BY t.run, y.id;
+
 -- Time of the model's parts: each scope with everything inside it.
 CREATE VIEW IF NOT EXISTS layer_time AS
 WITH RECURSIVE above(scope, ancestor) AS (
