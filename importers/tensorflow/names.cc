@@ -212,12 +212,12 @@ std::string_view type_of_variable(std::string_view name, const NameContext& cont
 }
 
 std::string_view type_of_argument(std::string_view name) {
-  const std::string_view above = directory(name);
   const std::string_view type = exact(kArguments, without_number(last_component(name)));
-  const std::string_view parent = last_component(above);
-  const bool below_op = is_one_of(kOptimizers, parent) || !type_of_component(parent).empty() ||
-                        is_one_of(kRandomScopes, without_number(parent)) || parent.starts_with("zeros") || parent.starts_with("ones");
-  return !above.empty() && below_op ? type : std::string_view();
+  const std::string_view parent = last_component(directory(name));
+  if (type.empty() || parent.empty()) return {};
+  const bool below_op = is_one_of(kOptimizers, parent) || is_one_of(kRandomScopes, without_number(parent)) || parent.starts_with("zeros") ||
+                        parent.starts_with("ones") || !type_of_component(parent).empty();
+  return below_op ? type : std::string_view();
 }
 
 bool is_gradient(std::string_view name) {

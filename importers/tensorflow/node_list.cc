@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "importers/tensorflow/names.h"
+#include "src/base/hash.h"
 #include "src/base/text.h"
+#include "src/ir/hash_index.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -100,12 +101,15 @@ class Reader {
     auto listed = parse(line);
     if (!listed) return refuse(line);
     listed->line = line_;
-    const auto [at, fresh] = index_.emplace(listed->name, list_.names.size());
+    const size_t next = list_.names.size();
+    const uint32_t at =
+        index_.find_or_add(base::hash64(listed->name), next, [&](uint32_t k) { return list_.names[k].name == listed->name; });
+    const bool fresh = at == next;
     if (listed->number >= 0 && fresh && !numbers_.insert(listed->number).second) list_.clusters = true;
     if (fresh) {
       list_.names.push_back(*listed);
     } else {
-      ++list_.names[at->second].times;
+      ++list_.names[at].times;
       ++list_.repeated;
     }
   }
@@ -125,7 +129,7 @@ class Reader {
   }
 
   NodeList list_;
-  std::unordered_map<std::string_view, size_t> index_;
+  ir::HashIndex index_;  ///< of names
   std::unordered_set<int64_t> numbers_;
   int64_t line_ = 0;
   bool in_section_ = false;

@@ -13,9 +13,8 @@ class Gradients {
  public:
   explicit Gradients(Step& step) : step_(step), nodes_(step.nodes), incoming_(step.ops.size()) {}
 
-  void run(Tensor last) {
-    if (step_.ops.empty()) return;
-    incoming_.back().push_back(std::move(last));
+  void run(OpGradient last) {
+    incoming_[last.op].push_back(std::move(last.value));
     for (size_t at = step_.ops.size(); at-- > 0;) {
       op_ = &step_.ops[at];
       if (incoming_[at].empty() || !op_->learns) continue;
@@ -28,11 +27,7 @@ class Gradients {
   }
 
  private:
-  /// The listed name of a gradient node, or the one that TensorFlow 2 would give it.
-  std::string name(const std::string& ending) const {
-    return nodes_.pick({"gradient_tape/" + op_->name + "/" + ending, "gradient_tape/" + directory(op_->name) + ending,
-                        "gradients/" + op_->name + "_grad/" + ending});
-  }
+  std::string name(std::string_view ending) const { return gradient_name(nodes_, *op_, ending); }
   void give(size_t input, Tensor gradient) {
     const int32_t to = op_->inputs[input];
     if (to >= 0) incoming_[static_cast<size_t>(to)].push_back(std::move(gradient));
@@ -230,6 +225,11 @@ class Gradients {
 
 }  // namespace
 
-void wire_gradients(Step& step, Tensor logits_gradient) { Gradients(step).run(std::move(logits_gradient)); }
+std::string gradient_name(const StepNodes& nodes, const ForwardOp& op, std::string_view ending) {
+  return nodes.pick({fmt::format("gradient_tape/{}/{}", op.name, ending), fmt::format("gradient_tape/{}{}", directory(op.name), ending),
+                     fmt::format("gradients/{}_grad/{}", op.name, ending)});
+}
+
+void wire_gradients(Step& step, OpGradient logits) { Gradients(step).run(std::move(logits)); }
 
 }  // namespace importers::tensorflow

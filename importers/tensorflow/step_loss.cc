@@ -21,8 +21,9 @@ class Loss {
     if (!scope_.empty()) scope_ = directory(scope_.substr(0, scope_.size() - 1));
   }
 
-  Tensor run() {
-    const Tensor top = step_.ops.back().out;
+  OpGradient run() {
+    const size_t op = logits_op();
+    const Tensor top = step_.ops[op].out;
     batch_ = step_.sizes.batch;
     classes_ = top.dims.back();
     Tensor logits = top;
@@ -30,10 +31,18 @@ class Loss {
     const ir::Shape rows = ir::array_shape(ir::Type::f32, {batch_});
     const Edge loss = nodes_.define(name_, {kType, {logits.edge, labels()}, {rows, top.shape()}});
     nodes_.define("retval_loss", {"_Retval", {loss}, {rows}});
-    return gradient(loss, top);
+    return {op, gradient(loss, top)};
   }
 
  private:
+  /// Keras takes the loss from what goes into a Softmax; one whose gradient is listed stands between.
+  size_t logits_op() const {
+    const size_t last = step_.ops.size() - 1;
+    const ForwardOp& op = step_.ops[last];
+    const bool aside = op.kind == OpKind::softmax && last > 0 && !nodes_.is_listed(gradient_name(nodes_, op, "Sum"));
+    return aside ? last - 1 : last;
+  }
+
   Edge reshaped(const std::string& name, Edge from, const Dims& to, const ir::Shape& shape) {
     return nodes_.define(name, {"Reshape", {from, nodes_.integers(name + "/shape", to)}, {shape}});
   }
@@ -97,12 +106,12 @@ class Loss {
 
 }  // namespace
 
-std::optional<Tensor> wire_loss(Step& step) {
+std::optional<OpGradient> wire_loss(Step& step) {
   if (step.ops.empty() || step.ops.back().out.dims.size() != 2) return std::nullopt;
   for (size_t at = 0; at < step.nodes.listed(); ++at)
     if (step.nodes.type(at) == kType) return Loss(step, step.nodes.name(at)).run();
-  Tensor fed = step.ops.back().out;
-  fed.edge = step.nodes.parameter("gradient_of_" + step.ops.back().name, "Placeholder", fed.shape(), "");
+  OpGradient fed{step.ops.size() - 1, step.ops.back().out};
+  fed.value.edge = step.nodes.parameter("gradient_of_" + step.ops.back().name, "Placeholder", fed.value.shape(), "");
   return fed;
 }
 

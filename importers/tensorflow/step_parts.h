@@ -68,10 +68,18 @@ struct Step {
 
 constexpr std::string_view kLayoutEnd = "NHWCToNCHW-LayoutOptimizer";
 
+/// The gradient of what an op gives.
+struct OpGradient {
+  size_t op = 0;
+  Tensor value;
+};
+
 /// Each adds its nodes. Forward first, then the loss with the gradient of the logits, gradients, updates.
 base::Status wire_forward(Step& step);
-std::optional<Tensor> wire_loss(Step& step);
-void wire_gradients(Step& step, Tensor logits_gradient);
+std::optional<OpGradient> wire_loss(Step& step);
+void wire_gradients(Step& step, OpGradient logits);
+/// The names that a gradient node of an op may have, by TensorFlow's versions.
+std::string gradient_name(const StepNodes& nodes, const ForwardOp& op, std::string_view ending);
 void wire_updates(Step& step);
 
 }  // namespace importers::tensorflow

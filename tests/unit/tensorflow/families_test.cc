@@ -12,10 +12,14 @@
 
 namespace {
 
+using importers::tensorflow::is_trainable;
 using importers::tensorflow::Layer;
 using importers::tensorflow::LayerKind;
 using importers::tensorflow::Model;
+using importers::tensorflow::resnet;
+using importers::tensorflow::resnet_v2;
 using importers::tensorflow::Variant;
+using importers::tensorflow::vgg;
 using model::Launches;
 using model::Phase;
 using namespace tensorflow_test;
@@ -219,6 +223,65 @@ TEST(Families, ListsOfTensorFlow1AreStepsToo) {
   ASSERT_EQ(resnet.modules.size(), 1u);
   EXPECT_EQ(note(resnet, "implied-nodes"), nullptr);
   EXPECT_EQ(note(resnet, "inferred-model")->text.find(" ResNet50:") == std::string::npos, false);
+}
+
+/// Names of gradients and updates as TensorFlow 2 gives them.
+std::string training_list(const Model& model, const std::string& root, int sums) {
+  static const std::map<LayerKind, std::vector<std::string>> kNodes = {
+      {LayerKind::pad, {"Slice_1"}},
+      {LayerKind::convolution, {"Conv2D/ShapeN", "Conv2D/Conv2DBackpropFilter", "Conv2D/Conv2DBackpropInput"}},
+      {LayerKind::norm, {"FusedBatchNormGradV3"}},
+      {LayerKind::relu, {"ReluGrad"}},
+      {LayerKind::max_pool, {"MaxPool/MaxPoolGrad"}},
+      {LayerKind::add, {}},
+      {LayerKind::mean, {"Reshape", "Tile", "truediv"}},
+      {LayerKind::flatten, {"Reshape"}},
+      {LayerKind::dense, {"MatMul/MatMul", "MatMul/MatMul_1"}},
+      {LayerKind::image, {}}};
+  std::string text =
+      "SparseSoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits\ngradient_tape/SparseSoftmaxCrossEntropyWithLogits/mul\n";
+  size_t trained = 0;
+  for (const Layer& layer : model.layers) {
+    for (const std::string& node : kNodes.at(layer.kind)) {
+      if (layer.name == "conv1_pad" || (layer.name == "conv1_conv" && node.ends_with("Input"))) continue;  // nothing before them is trained
+      text += fmt::format("gradient_tape/{}/{}/{}\n", root, layer.name, node);
+    }
+    if (layer.bias) text += fmt::format("gradient_tape/{}/{}/BiasAdd/BiasAddGrad\n", root, layer.name);
+    for (const std::string_view variable : variables_of(layer)) trained += is_trainable(variable) ? 1 : 0;
+  }
+  for (int k = 0; k < sums; ++k) text += k == 0 ? "AddN\n" : fmt::format("AddN_{}\n", k);
+  for (size_t k = 0; k < trained; ++k)
+    text += fmt::format("SGD/SGD/update{}/ResourceApplyGradientDescent\n", k == 0 ? "" : fmt::format("_{}", k));
+  return text;
+}
+
+TEST(Families, TrainingOfEveryResNetIsWiredWithoutTheLayoutOptimizerToo) {
+  for (const Model& model : {resnet({{3, 4, 23, 3}, "probs", {}}), resnet_v2({{3, 4, 6, 3}, "predictions", {}})}) {
+    const int blocks = model.name == "ResNet101" ? 33 : 16;
+    const auto imported = read_list(forward_list(model, "net") + training_list(model, "net", blocks), sized(2, 64));
+    ASSERT_EQ(imported.modules.size(), 1u);
+    for (const char* code : {"implied-nodes", "outside-the-model", "not-lowered", "unknown-type"})
+      EXPECT_EQ(note(imported, code), nullptr) << model.name << ": " << note(imported, code)->text;
+    auto by_type = flops(imported.modules[0]);
+    EXPECT_EQ(by_type["Conv2D"], by_type["Conv2DBackpropFilter"]);
+    EXPECT_LT(by_type["Conv2DBackpropInput"], by_type["Conv2D"]);
+    EXPECT_GT(by_type["Conv2DBackpropInput"], 0.9 * by_type["Conv2D"]);
+  }
+}
+
+TEST(Families, RandomEditsGiveAStepOrAnError) {
+  const std::string whole = bytes_of(kResNet);
+  uint64_t state = 1;
+  const auto random = [&](size_t below) { return state = state * 6364136223846793005u + 1442695040888963407u, (state >> 33) % below; };
+  for (int round = 0; round < 20; ++round) {
+    std::string text = whole;
+    for (int edit = 0; edit < 30; ++edit) text[random(text.size())] = static_cast<char>(random(256));
+    importers::Input input{"list.txt", text};
+    input.options = sized(1, 64);
+    const auto imported = importers::keep_modules(input, importers::tensorflow::read_nodes);
+    if (!imported.ok()) continue;
+    EXPECT_EQ(imported->source.read, imported->source.kept + imported->source.dropped);
+  }
 }
 
 TEST(Families, PartsOfAListGivePartsOfAStep) {

@@ -85,4 +85,30 @@ TEST(NodeList, TheCorpusImportsWithBalancedAccounts) {
   }
 }
 
+TEST(NodeList, AnyPartAndAnyEditOfAListIsRead) {
+  std::string text = bytes_of(kResNet);
+  for (size_t part = 1; part <= 500; ++part) {
+    const NodeList list = read_node_list(std::string_view(text).substr(0, text.size() * part / 500));
+    EXPECT_EQ(list.read, static_cast<int64_t>(list.names.size()) + list.repeated + list.refused);
+  }
+  uint64_t state = 1;
+  for (int edit = 0; edit < 10'000; ++edit) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    text[(state >> 33) % text.size()] = static_cast<char>(state >> 25);
+  }
+  const NodeList list = read_node_list(text);
+  EXPECT_EQ(list.read, static_cast<int64_t>(list.names.size()) + list.repeated + list.refused);
+  EXPECT_GT(list.refused, 1000);
+}
+
+TEST(NodeList, AMillionLinesAreReadInLinearTime) {
+  std::string text;
+  for (int line = 0; line < 1'000'000; ++line) text += line % 2 == 0 ? "a/Relu\n" : "\x01\n";
+  const NodeList list = read_node_list(text);
+  EXPECT_EQ(list.read, 1'000'000);
+  EXPECT_EQ(list.names.size(), 1u);
+  EXPECT_EQ(list.refused, 500'000);
+  EXPECT_EQ(list.notes.size(), 22u);  // the first twenty lines, how many more, how many repeat
+}
+
 }  // namespace
