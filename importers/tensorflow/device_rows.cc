@@ -21,11 +21,12 @@ std::string_view device_timer(Rows rows) {
 }
 
 int32_t operator_of_row(Log& log, const DeviceRows& device, std::string_view node, std::string_view type, int64_t line) {
-  if (device.rows == Rows::copies) return log.op(fmt::format("{} (copy)", node), "Memcpy", device.name, line);
-  if (device.rows == Rows::kernels) {
-    if (const int32_t known = log.find(node); known >= 0) return known;
+  const bool copies = device.rows == Rows::copies || type.starts_with("MEMCPY");
+  const std::string name = copies ? fmt::format("{} (copy)", node) : std::string(node);
+  if (copies || device.rows == Rows::kernels) {
+    if (const int32_t known = log.find(name); known >= 0) return known;
   }
-  return log.op(node, type, device.name, line);
+  return log.op(name, copies ? "Memcpy" : type, device.name, line);
 }
 
 void set_shapes(model::Operator& op, const std::vector<std::string>& shapes) {

@@ -22,7 +22,8 @@ DeviceRows device_rows(std::string name);
 /// What the times of such rows are: "kernels on the device".
 std::string_view device_timer(Rows rows);
 
-/// The operator of a row: kernels belong to the operator that launched them; copies are operators of their own, of type Memcpy.
+/// The operator of a row: kernels belong to the operator that launched them; copies are operators of their own, of type
+/// Memcpy, which the rows of a stream and those of /memcpy share.
 int32_t operator_of_row(Log& log, const DeviceRows& device, std::string_view node, std::string_view type, int64_t line);
 
 /// One text a result; nothing is set if one of them is empty.

@@ -16,6 +16,9 @@ struct TypeRow {
 constexpr TypeRow kTypes[] = {
     {"DT_FLOAT", "float", ir::Type::f32},
     {"DT_DOUBLE", "double", ir::Type::f64},
+    {"float32", "float32", ir::Type::f32},  // NumPy's words, as Horovod writes them
+    {"float64", "float64", ir::Type::f64},
+    {"float16", "float16", ir::Type::f16},
     {"DT_HALF", "half", ir::Type::f16},
     {"DT_BFLOAT16", "bfloat16", ir::Type::bf16},
     {"DT_BOOL", "bool", ir::Type::pred},
