@@ -61,14 +61,15 @@ struct Best {
   Match::How how = Match::none;
 };
 
-/// A binary file that is known is what it is, unless an importer is sure of it.
+/// None for a binary file that is known: it holds texts that look like lines of logs.
 Best best_of(const Input& input) {
+  if (!binary_kind(input.bytes).empty()) return {};
   Best best;
   for (const Importer& importer : kImporters) {
     const Match match = importer.match(input);
     if (match.how > best.how) best = {&importer, match.how};
   }
-  return best.how < Match::sure && !binary_kind(input.bytes).empty() ? Best() : best;
+  return best;
 }
 
 }  // namespace
