@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 #include "importers/symbols/finish.h"
 #include "importers/symbols/json_walk.h"
@@ -54,16 +55,17 @@ class LsifWalk : public JsonWalk {
   }
   void value(std::string_view path, const JsonValue& value) override {
     if (value.is_integer()) {
-      for (const NumberField& field : kNumbers) {
-        if (path == field.path) element_.*field.member = value.integer;
-      }
+      const auto number = std::ranges::find(kNumbers, path, &NumberField::path);
+      if (number != std::end(kNumbers)) element_.*number->member = value.integer;
     }
+    const auto field = std::ranges::find(kTexts, path, &TextField::path);
+    if (field == std::end(kTexts) && path != "inVs") return;
     if (!value.is_text() && !value.is_integer()) return;
-    const std::string text = value.is_text() ? std::string(value.text) : fmt::format("{}", value.integer);
-    if (path == "inVs") element_.ins.push_back(text);
-    for (const TextField& field : kTexts) {
-      if (path == field.path) element_.*field.member = text;
-    }
+    std::string text = value.is_text() ? std::string(value.text) : std::to_string(value.integer);
+    if (field == std::end(kTexts))
+      element_.ins.push_back(std::move(text));
+    else
+      element_.*field->member = std::move(text);
   }
 
  private:
