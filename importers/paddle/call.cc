@@ -1,5 +1,6 @@
 // What a row's function sees of its operator.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -175,6 +176,13 @@ void Call::set_sizes(std::string_view slot, const Dims& dims) {
 
 Value Call::fuse1(std::initializer_list<Value> operands, const std::function<Value(Body&, std::span<const Value>)>& write) {
   return program().fuse1(std::span<const Value>(operands.begin(), operands.size()), write);
+}
+
+bool Call::pair_fits(int64_t axis) {
+  const Dims x = dims("X"), y = aligned(dims("Y"), x.size(), axis);
+  if (broadcast_fits(x, y)) return true;
+  fail(fmt::format("({}) and ({}) do not broadcast", fmt::join(x, ", "), fmt::join(y, ", ")));
+  return false;
 }
 
 void Call::fail(std::string why) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -162,6 +163,7 @@ Value hard_swish_slope(Call& c, Body& b, const Point& p) {
 template <Op kOp>
 void binary(Call& c) {
   const int64_t axis = c.integer("axis", -1);
+  if (!c.pair_fits(axis)) return;
   c.set("Out", c.fuse1({c.in("X"), c.in("Y")}, [&](Body& b, In in) {
     const Value x = widen(b, in[0]), y = b.convert(in[1], b.type(x));
     return b.convert(b.binary(kOp, x, aligned(b, x, y, axis)), b.type(in[0]));
@@ -170,6 +172,7 @@ void binary(Call& c) {
 
 /// ⌊x / y⌋ and what is left of it, which has the divisor's sign.
 void floor_divide(Call& c) {
+  if (!c.pair_fits(c.integer("axis", -1))) return;
   c.set("Out", c.fuse1({c.in("X"), c.in("Y")}, [&](Body& b, In in) {
     const bool exact = ir::is_integer(b.type(in[0]));
     const Value x = exact ? b.convert(in[0], ir::Type::f64) : widen(b, in[0]);
@@ -181,6 +184,7 @@ void floor_divide(Call& c) {
 template <ir::Direction kDirection>
 void comparison(Call& c) {
   const int64_t axis = c.integer("axis", -1);
+  if (!c.pair_fits(axis)) return;
   c.set("Out", c.fuse1({c.in("X"), c.in("Y")}, [&](Body& b, In in) {
     const Value y = aligned(b, in[0], b.convert(in[1], b.type(in[0])), axis);
     const Dims both = joined(b.dims(in[0]), b.dims(y));
@@ -190,6 +194,7 @@ void comparison(Call& c) {
 
 template <Op kOp>
 void logical(Call& c) {
+  if (!c.pair_fits(-1)) return;
   c.set("Out", c.fuse1({c.in("X"), c.in("Y")},
                        [&](Body& b, In in) { return b.binary(kOp, b.convert(in[0], ir::Type::pred), b.convert(in[1], ir::Type::pred)); }));
 }
@@ -203,18 +208,20 @@ using Slopes = Value (*)(Body&, const Pair&);
 template <Slopes kX, Slopes kY>
 void binary_grad(Call& c) {
   const int64_t axis = c.integer("axis", -1);
+  if (!c.pair_fits(axis)) return;
   const Dims to_x = c.dims("X"), to_y = c.dims("Y");
   const ir::Type type_x = c.type("X"), type_y = c.type("Y");
   const Dims given = c.dims("Out@GRAD"), whole = joined(to_x, to_y);
   if (axis < 0 && given != whole && elements_of(given) == elements_of(whole))
     c.note("shape-conflict", fmt::format("Out@GRAD is ({}), but its operands give ({})", fmt::join(given, ", "), fmt::join(whole, ", ")));
+  if (axis < 0 && elements_of(given) != elements_of(whole)) return c.fail("the gradient has another size than the result");
   const auto write = [&](Body& b, In in) {
     Pair p{widen(b, in[0]), {}, widen(b, in[2])};
     const Value y = widen(b, in[1]);
     p.y = aligned(b, p.x, y, axis);
     const Dims under = b.dims(p.y);
     const Dims both = joined(b.dims(p.x), under);
-    if (given != both && elements_of(given) == elements_of(both)) p.dout = b.reshape(p.dout, both);
+    if (given != both) p.dout = b.reshape(p.dout, both);
     p.x = b.expand(p.x, both), p.y = b.expand(p.y, both);
     Values results;
     if (c.wants("X@GRAD")) results.push_back(b.convert(reduce_to(b, kX(b, p), to_x), type_x));
@@ -245,6 +252,7 @@ Value where_y(Body& b, const Pair& p) {
 
 /// silu(x)·y; one operand holds both halves if y is missing.
 void swiglu(Call& c) {
+  if (c.has("Y") && c.dims("X") != c.dims("Y")) return c.fail("the operands differ in size");
   if (!c.has("Y")) return c.fail("an operand that holds both halves is not lowered");
   c.set("Out", c.fuse1({c.in("X"), c.in("Y")}, [&](Body& b, In in) {
     const Value x = widen(b, in[0]);
@@ -292,6 +300,8 @@ void cast(Call& c) {
 void copy(Call& c) { c.set("Out", c.entry().unary(Op::copy, c.in("X"))); }
 
 void where(Call& c) {
+  if (!c.pair_fits(-1) || !broadcast_fits(c.dims("Condition"), joined(c.dims("X"), c.dims("Y"))))
+    return c.fail("the operands do not broadcast");
   c.set("Out", c.fuse1({c.in("Condition"), c.in("X"), c.in("Y")}, [&](Body& b, In in) {
     const Dims both = joined(joined(b.dims(in[0]), b.dims(in[1])), b.dims(in[2]));
     return b.select(b.expand(in[0], both), b.expand(in[1], both), b.expand(in[2], both));
@@ -299,6 +309,8 @@ void where(Call& c) {
 }
 
 void where_grad(Call& c) {
+  const Dims whole = joined(joined(c.dims("X"), c.dims("Y")), c.dims("Condition"));
+  if (!c.pair_fits(-1) || c.dims("Out@GRAD") != whole) return c.fail("the operands do not broadcast");
   const Values results = c.program().fuse({{c.in("Condition"), c.in("Out@GRAD")}}, [&](Body& b, In in) {
     const Value zero = b.like(in[1], 0), condition = b.expand(in[0], b.dims(in[1]));
     return Values{reduce_to(b, b.select(condition, in[1], zero), c.dims("X")), reduce_to(b, b.select(condition, zero, in[1]), c.dims("Y"))};
@@ -311,6 +323,8 @@ void where_grad(Call& c) {
 void sum(Call& c) {
   const Values values = c.all("X");
   if (values.empty()) return c.fail("has no operand");
+  const Dims dims = c.entry().dims(values[0]);
+  if (std::ranges::any_of(values, [&](Value value) { return c.entry().dims(value) != dims; })) return c.fail("the operands differ in size");
   if (values.size() == 1) return c.set("Out", c.entry().unary(Op::copy, values[0]));
   c.set("Out", c.program().fuse1(values, [&](Body& b, In in) {
     Value total = widen(b, in[0]);

@@ -56,13 +56,23 @@ ir::Type wide(ir::Type type) { return ir::is_small_float(type) ? ir::Type::f32 :
 
 Value widen(Body& body, Value value) { return body.convert(value, wide(body.type(value))); }
 
-Value aligned(Body& body, Value x, Value y, int64_t axis) {
-  Dims dims = body.dims(y);
-  if (axis < 0 || dims.size() >= body.dims(x).size()) return y;
+Dims aligned(Dims y, size_t rank_of_x, int64_t axis) {
+  if (axis < 0 || y.size() >= rank_of_x) return y;
+  Dims dims = y;
   while (!dims.empty() && dims.back() == 1) dims.pop_back();
-  if (static_cast<size_t>(axis) + dims.size() > body.dims(x).size()) return y;
-  dims.resize(body.dims(x).size() - static_cast<size_t>(axis), 1);
-  return body.reshape(y, dims);
+  if (static_cast<size_t>(axis) + dims.size() > rank_of_x) return y;
+  dims.resize(rank_of_x - static_cast<size_t>(axis), 1);
+  return dims;
+}
+
+Value aligned(Body& body, Value x, Value y, int64_t axis) { return body.reshape(y, aligned(body.dims(y), body.dims(x).size(), axis)); }
+
+bool broadcast_fits(const Dims& a, const Dims& b) {
+  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
+    const int64_t x = a[a.size() - i], y = b[b.size() - i];
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
 }
 
 Dims joined(const Dims& a, const Dims& b) {

@@ -71,6 +71,8 @@ class Call {
   void set_sizes(std::string_view slot, const Dims& dims);  ///< XShape
   /// One kernel of these operands.
   Value fuse1(std::initializer_list<Value> operands, const std::function<Value(Body&, std::span<const Value>)>& write);
+  /// Whether X and Y broadcast as `elementwise_*` does; fails if not.
+  bool pair_fits(int64_t axis);
   /// Why the operator cannot be lowered: it becomes a call by its name.
   void fail(std::string why);
   bool failed() const;
@@ -106,6 +108,9 @@ ir::Type wide(ir::Type type);
 Value widen(Body& body, Value value);
 /// y under x as `elementwise_*` aligns them: at the end (-1), or y's first dimension under x's dimension `axis`.
 Value aligned(Body& body, Value x, Value y, int64_t axis);
+Dims aligned(Dims y, size_t rank_of_x, int64_t axis);
+/// Whether numpy broadcasts them.
+bool broadcast_fits(const Dims& a, const Dims& b);
 /// What two arrays' dimensions come to when they are broadcast together.
 Dims joined(const Dims& a, const Dims& b);
 /// Sum over what broadcasting `dims` to the value's dimensions has repeated.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/cursor.h"
@@ -16,6 +17,64 @@ namespace importers::paddle {
 namespace {
 
 constexpr std::string_view kCall = "_C_ops.";
+
+/// Attributes of a call `paddle._C_ops.NAME(…)` in the order of paddle/phi/ops/yaml/ops.yaml, operands left out.
+struct Order {
+  std::string_view type, names;
+};
+constexpr Order kOrders[] = {
+    {"arange", "dtype place"},
+    {"argmax", "keepdims flatten dtype"},
+    {"batch_norm", "is_test momentum epsilon data_format use_global_stats trainable_statistics"},
+    {"batch_norm_", "is_test momentum epsilon data_format use_global_stats trainable_statistics"},
+    {"cast", "dtype"},
+    {"conv2d", "strides paddings padding_algorithm dilations groups data_format"},
+    {"cumsum", "flatten exclusive reverse"},
+    {"depthwise_conv2d", "strides paddings padding_algorithm groups dilations data_format"},
+    {"dropout", "is_test mode seed fix_seed"},
+    {"embedding", "padding_idx sparse"},
+    {"flatten", "start_axis stop_axis"},
+    {"full", "shape value dtype place"},
+    {"full_int_array", "value dtype place"},
+    {"full_like", "dtype place"},
+    {"full_with_tensor", "dtype"},
+    {"gelu", "approximate"},
+    {"layer_norm", "epsilon begin_norm_axis"},
+    {"leaky_relu", "negative_slope"},
+    {"log_softmax", "axis"},
+    {"matmul", "transpose_x transpose_y"},
+    {"max", "keepdim"},
+    {"mean", "keepdim"},
+    {"min", "keepdim"},
+    {"pool2d", "strides paddings ceil_mode exclusive data_format pooling_type global_pooling adaptive padding_algorithm"},
+    {"pow", "y"},
+    {"prod", "keepdim reduce_all"},
+    {"scale", "bias bias_after_scale"},
+    {"slice", "axes infer_flags decrease_axis"},
+    {"softmax", "axis"},
+    {"split_with_num", "num"},
+    {"stack", "axis"},
+    {"strided_slice", "axes"},
+    {"sum", "dtype keepdim"},
+    {"topk", "axis largest sorted"},
+    {"transpose", "perm"},
+    {"tril", "diagonal"},
+    {"triu", "diagonal"},
+    {"unbind", "axis"},
+};
+
+std::vector<std::string_view> attribute_names(std::string_view type) {
+  const size_t dot = type.find('.');
+  if (dot != std::string_view::npos) type.remove_prefix(dot + 1);
+  const auto order = std::ranges::find(kOrders, type, &Order::type);
+  std::vector<std::string_view> names;
+  for (std::string_view rest = order == std::end(kOrders) ? std::string_view() : order->names; !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    names.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return names;
+}
 
 std::string_view trimmed(std::string_view text, std::string_view what = " \t\r\n") {
   const size_t first = text.find_first_not_of(what);
@@ -56,6 +115,7 @@ class Reader {
     variable.name = name;
     variable.type = std::move(type);
     variable.offset = cursor_.at();
+    known_[name] = block().variables.size();
     block().variables.push_back(std::move(variable));
     ++listing_.read;
   }
@@ -74,7 +134,7 @@ class Reader {
     cursor_.take(" <- ");
     ASSIGN_OR_RETURN(const std::vector<Type> operands, types());
     cursor_.skip_line();
-    name(op, results, operands.size());
+    name(op, results, operands);
     ++listing_.read;
     block().operators.push_back(std::move(op));
     return {};
@@ -120,13 +180,24 @@ class Reader {
     return trimmed(cursor_.since(begin));
   }
 
-  void name(Operator& op, std::vector<Type>& results, size_t operands) {
+  /// What the layer is given has no types but those of its first use.
+  void type_inputs(const Slot& in, const std::vector<Type>& types) {
+    for (size_t k = 0; k < std::min(in.arguments.size(), types.size()); ++k) {
+      const auto found = known_.find(in.arguments[k]);
+      if (found == known_.end()) continue;
+      Type& type = block().variables[found->second].type;
+      if (type.kind == Type::Kind::absent) type = types[k];
+    }
+  }
+
+  void name(Operator& op, std::vector<Type>& results, const std::vector<Type>& operands) {
     const std::string_view text = statement();
     const size_t equals = text.find(" = ");
     Slot out, in;
     if (equals != std::string_view::npos) {
       for (const std::string_view name : items_of(trimmed(text.substr(0, equals), " \t\r\n()"))) out.arguments.push_back(name);
-      arguments(op, in, text.substr(equals + 3), operands);
+      arguments(op, in, text.substr(equals + 3), operands.size());
+      type_inputs(in, operands);
     }
     if (out.arguments.size() != results.size()) {
       listing_.notes.push_back({op.offset, "unnamed-results",
@@ -138,6 +209,7 @@ class Reader {
     op.inputs.push_back(std::move(in));
   }
 
+  /// Operands are names of variables, wherever they stand; what else there is are attributes, in the order of the operator's definition.
   void arguments(Operator& op, Slot& in, std::string_view text, size_t operands) {
     std::string_view list = text;
     if (const size_t call = text.find(kCall); call != std::string_view::npos) {
@@ -145,16 +217,30 @@ class Reader {
       list = trimmed(inner.group());
       if (list.size() >= 2) list = list.substr(1, list.size() - 2);
     }
+    const std::vector<std::string_view> names = attribute_names(op.type);
+    size_t attribute = 0;
     for (const std::string_view item : items_of(list)) {
-      if (in.arguments.size() < operands)
+      const bool is_name = known_.contains(item) || item == "None";
+      if (is_name && in.arguments.size() < operands) {
         in.arguments.push_back(item == "None" ? std::string_view() : item);
-      else
-        op.attributes.push_back({listing_.keep(fmt::format("argument_{}", in.arguments.size() + op.attributes.size())), item});
+        continue;
+      }
+      const std::string_view name = attribute < names.size() ? names[attribute] : listing_.keep(fmt::format("argument_{}", attribute));
+      op.attributes.push_back({name, literal(item)});
+      ++attribute;
     }
+  }
+
+  /// `float("1e-05")` → `1e-05`
+  static std::string_view literal(std::string_view item) {
+    constexpr std::string_view kFloat = "float(\"";
+    if (item.starts_with(kFloat) && item.ends_with("\")")) return item.substr(kFloat.size(), item.size() - kFloat.size() - 2);
+    return item;
   }
 
   Cursor cursor_;
   Listing& listing_;
+  std::unordered_map<std::string_view, size_t> known_;  ///< variables, by name: places in the block
 };
 
 }  // namespace

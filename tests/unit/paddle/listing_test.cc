@@ -187,13 +187,14 @@ TEST(PythonForm, TakesTypesFromCommentsAndNamesFromStatements) {
         del parameter_0
 
         # builtin.combine: ([1x1xf32, 1x2xf32]) <- (1x1xf32, 1x2xf32)
-        combine_0 = [a, b]
+        combine_0 = [embedding_0, data_0]
 )");
   const Block& block = listing.programs[0].blocks[0];
   ASSERT_EQ(block.operators.size(), 2u);
   EXPECT_EQ(block.operators[0].inputs[0].arguments, (std::vector<std::string_view>{"data_0", "parameter_0"}));
-  EXPECT_EQ(block.operators[0].attribute("argument_2"), "0");
-  EXPECT_EQ(block.operators[1].inputs[0].arguments, (std::vector<std::string_view>{"a", "b"}));
+  EXPECT_EQ(block.operators[0].attribute("padding_idx"), "0");
+  EXPECT_EQ(block.variables[0].type.dims, (std::vector<int64_t>{30000, 128}));  // of its first use
+  EXPECT_EQ(block.operators[1].inputs[0].arguments, (std::vector<std::string_view>{"embedding_0", "data_0"}));
   EXPECT_EQ(block.variables[2].type.dims, (std::vector<int64_t>{1, 21, 128}));
 }
 

@@ -313,13 +313,14 @@ TEST(Open, SizesAreAssumedAndSaidSo) {
   EXPECT_EQ(program.source.options, "batch=5");
 }
 
-TEST(Broken, ProgramsHandOverTheirOperatorsAndSayWhy) {
-  const model::Imported program =
-      imported(std::string(kHead) + tensor("x", "2,", "float32", "var") + tensor("y", "3,", "float32", "var") +
-               tensor("z", "3,", "float32", "var") + "\n    {Out=['z']} = elementwise_add(inputs={X=['x'], Y=['y']}, axis = -1)\n}\n");
-  EXPECT_TRUE(program.modules.empty());
-  EXPECT_EQ(program.operators.size(), 1u);
-  EXPECT_EQ(count(program, "no-module"), 1);
+TEST(Unknown, OperandsThatDoNotFitAreOneOperatorsLoss) {
+  const model::Imported program = imported(std::string(kHead) + tensor("x", "2,", "float32", "var") + tensor("y", "3,", "float32", "var") +
+                                           tensor("z", "3,", "float32", "var") + tensor("w", "3,", "float32", "var") +
+                                           "\n    {Out=['z']} = elementwise_add(inputs={X=['x'], Y=['y']}, axis = -1)\n    {Out=['w']} = "
+                                           "exp(inputs={X=['z']}, op_role = 0)\n}\n");
+  ASSERT_EQ(program.modules.size(), 1u);
+  EXPECT_EQ(program.module_operators[0][0].note, "elementwise_add: (2) and (3) do not broadcast");
+  EXPECT_EQ(opcodes(program.modules[0])["fusion"], 1);
 }
 
 }  // namespace
