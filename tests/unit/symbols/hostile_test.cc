@@ -100,7 +100,7 @@ TEST_P(HostileSymbols, TenThousandRandomEditsAreHandled) {
   std::mt19937 random(7);
   for (int i = 0; i < 10000; ++i) {
     std::string bytes = seed;
-    for (unsigned edits = random() % 4 + 1; edits > 0; --edits) {
+    for (size_t edits = random() % 4 + 1; edits > 0; --edits) {
       const size_t at = random() % bytes.size();
       const auto byte = static_cast<char>(random() % 3 == 0 ? random() : "<>{}[]\",:\t\n/\\0"[random() % 14]);
       if (random() % 3 == 0)
