@@ -1,6 +1,8 @@
 // A model is known by the name of its first convolution; how many stages and blocks it has, the other names tell.
 #include "importers/tensorflow/families.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -59,13 +61,14 @@ std::string last_layer(Operators operators, const std::string& root) {
 }
 
 /// Layers "max_pooling2d", "max_pooling2d_1", … in the order of their numbers, which count on from model to model.
-std::vector<std::string> pools(Operators operators, const std::string& root) {
+std::vector<std::string> numbered(Operators operators, std::string_view root, std::string_view base, std::string_view ending) {
   std::vector<std::pair<int64_t, std::string>> found;
   for (const model::Operator& op : operators) {
     std::string_view name = op.name;
-    if (!take_word(name, root) || !name.starts_with("max_pooling2d") || !name.ends_with("/MaxPool")) continue;
-    name = name.substr(0, name.find('/'));
-    std::string_view number = name.substr(std::min<size_t>(name.size(), 14));
+    if (op.phase != model::Phase::forward || !take_word(name, root) || !name.starts_with(base) || !name.ends_with(ending)) continue;
+    name.remove_suffix(ending.size());
+    std::string_view number = name.substr(base.size());
+    if (!number.empty() && !take_word(number, "_")) continue;
     found.emplace_back(take_number(number), name);
   }
   std::ranges::sort(found);
@@ -82,8 +85,74 @@ std::optional<Family> recognise_resnet(Operators operators) {
   Variant variant{stages(operators, *root, "conv", "_block", 2, 5), last_layer(operators, *root), {}};
   if (!complete(variant.stages)) return std::nullopt;
   if (!scope_before(operators, "conv2_block1_preact_bn/FusedBatchNormV3")) return Family{resnet(variant), *root};
-  variant.pools = pools(operators, *root);
+  variant.pools = numbered(operators, *root, "max_pooling2d", "/MaxPool");
   return Family{resnet_v2(variant), *root};
+}
+
+/// Blocks by their letter: "res4c_branch2a" → 3 for stage 4.
+std::vector<int64_t> lettered_stages(Operators operators, std::string_view root) {
+  std::vector<int64_t> counts(4, 0);
+  for (const model::Operator& op : operators) {
+    std::string_view name = op.name;
+    if (!take_word(name, root) || !take_word(name, "res")) continue;
+    const int64_t stage = take_number(name);
+    if (stage < 2 || stage > 5 || name.empty() || name.front() < 'a' || name.front() > 'z' || !name.substr(1).starts_with("_branch"))
+      continue;
+    int64_t& count = counts[static_cast<size_t>(stage - 2)];
+    count = std::max<int64_t>(count, name.front() - 'a' + 1);
+  }
+  return counts;
+}
+
+/// Convolutions and norms of keras_applications before 1.0.8: "conv3_block2_1_conv" was "res3b_branch2a", its norm "bn3b_branch2a".
+std::string lettered(std::string_view name) {
+  static constexpr std::string_view kBranches[] = {"1", "2a", "2b", "2c"};
+  if (name == "conv1_conv") return "conv1";
+  if (name == "conv1_bn") return "bn_conv1";
+  std::string_view rest = name;
+  take_word(rest, "conv");
+  const int64_t stage = take_number(rest);
+  take_word(rest, "_block");
+  const int64_t block = take_number(rest);
+  take_word(rest, "_");
+  const auto branch = static_cast<size_t>(take_number(rest));
+  return fmt::format("{}{}{}_branch{}", rest == "_bn" ? "bn" : "res", stage, static_cast<char>('a' + block - 1),
+                     kBranches[std::min<size_t>(branch, 3)]);
+}
+
+/// Layers that had no names of their own were numbered: activation_k, add_k, max_pooling2d_k.
+class Numbers {
+ public:
+  Numbers(Operators operators, std::string_view root, std::string base, std::string_view ending)
+      : base_(std::move(base)), names_(numbered(operators, root, base_, ending)) {}
+  std::string next() {
+    const size_t k = next_++;
+    return k < names_.size() ? names_[k] : fmt::format("{}_{}", base_, k + 1);
+  }
+
+ private:
+  std::string base_;
+  std::vector<std::string> names_;
+  size_t next_ = 0;
+};
+
+std::optional<Family> recognise_lettered_resnet(Operators operators) {
+  auto root = scope_before(operators, "res2a_branch2a/Conv2D");
+  if (!root) root = scope_before(operators, "res2a_branch2a/convolution");
+  if (!root) return std::nullopt;
+  Variant variant{lettered_stages(operators, *root), last_layer(operators, *root), {}};
+  if (!complete(variant.stages)) return std::nullopt;
+  variant.pool_pad = scope_before(operators, "pool1_pad/Pad").has_value();
+  Family family{resnet(variant), *root};
+  Numbers activations(operators, *root, "activation", "/Relu"), sums(operators, *root, "add", "/add"),
+      pools(operators, *root, "max_pooling2d", "/MaxPool");
+  for (Layer& layer : family.model.layers) {
+    if (layer.kind == LayerKind::convolution || layer.kind == LayerKind::norm) layer.name = lettered(layer.name);
+    if (layer.kind == LayerKind::relu) layer.name = activations.next();
+    if (layer.kind == LayerKind::add) layer.name = sums.next();
+    if (layer.kind == LayerKind::max_pool) layer.name = pools.next();
+  }
+  return family;
 }
 
 std::optional<Family> recognise_vgg(Operators operators) {
@@ -98,6 +167,7 @@ std::optional<Family> recognise_vgg(Operators operators) {
 
 std::optional<Family> recognise(Operators operators) {
   if (auto family = recognise_resnet(operators)) return family;
+  if (auto family = recognise_lettered_resnet(operators)) return family;
   return recognise_vgg(operators);
 }
 

@@ -83,7 +83,7 @@ Model resnet(const Variant& variant) {
   Stack stack(resnet_name(variant, ""));
   int32_t x = stack.convolution("conv1_conv", stack.pad("conv1_pad", 0, 3), 64, 7, 2, false);
   x = stack.relu("conv1_relu", stack.norm("conv1_bn", x));
-  x = stack.max_pool("pool1_pool", stack.pad("pool1_pad", x, 1), 3, 2);
+  x = stack.max_pool("pool1_pool", variant.pool_pad ? stack.pad("pool1_pad", x, 1) : x, 3, 2);
   for (size_t stage = 0; stage < variant.stages.size(); ++stage) {
     for (int64_t b = 1; b <= variant.stages[stage]; ++b)
       x = block(stack, fmt::format("conv{}_block{}", stage + 2, b), x, int64_t{64} << stage, b == 1 && stage > 0 ? 2 : 1, b == 1);

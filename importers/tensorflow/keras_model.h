@@ -34,6 +34,7 @@ struct Variant {
   std::string last = "predictions";
   std::vector<std::string> pools;  ///< names of ResNet V2's pooling shortcuts, which Keras numbers
   int64_t classes = 1000;
+  bool pool_pad = true;  ///< ResNet: a pad of 1 before the first pool
 };
 
 /// Residual networks, Caffe's placement of strides: He et al. 2015, as keras_applications has them.

@@ -269,6 +269,31 @@ TEST(Families, TrainingOfEveryResNetIsWiredWithoutTheLayoutOptimizerToo) {
   }
 }
 
+TEST(Families, TheOlderSpellingOfResNet50IsTheSameModel) {
+  std::string list = "net/conv1_pad/Pad\nnet/conv1/Conv2D\nnet/bn_conv1/FusedBatchNormV3\nnet/activation_4/Relu\nnet/pool1_pad/Pad\n";
+  list += "net/max_pooling2d_2/MaxPool\n";
+  const int kBlocks[] = {3, 4, 6, 3};
+  int activation = 5, sum = 1;
+  for (int stage = 2; stage <= 5; ++stage) {
+    for (int block = 0; block < kBlocks[stage - 2]; ++block) {
+      for (const char* branch : {"1", "2a", "2b", "2c"}) {
+        if (branch[0] == '1' && block > 0) continue;
+        const std::string name = fmt::format("{}{}_branch{}", stage, static_cast<char>('a' + block), branch);
+        list += fmt::format("net/res{0}/Conv2D\nnet/res{0}/BiasAdd\nnet/bn{0}/FusedBatchNormV3\n", name);
+      }
+      list += fmt::format("net/add_{}/add\n", sum++);
+      for (int k = 0; k < 3; ++k) list += fmt::format("net/activation_{}/Relu\n", activation++);
+    }
+  }
+  list += "net/avg_pool/Mean\nnet/fc1000/MatMul\nnet/fc1000/BiasAdd\nnet/conv1/BiasAdd\n";
+  const auto imported = read_list(list, sized(1, 224));
+  ASSERT_EQ(imported.modules.size(), 1u);
+  EXPECT_EQ(parameters(imported.modules[0]), 25'636'712);
+  EXPECT_EQ(flops(imported.modules[0])["Conv2D"], 2. * 3'855'925'248);
+  for (const char* code : {"implied-nodes", "outside-the-model", "not-lowered", "unknown-type"})
+    EXPECT_EQ(note(imported, code), nullptr) << code;
+}
+
 TEST(Families, RandomEditsGiveAStepOrAnError) {
   const std::string whole = bytes_of(kResNet);
   uint64_t state = 1;
