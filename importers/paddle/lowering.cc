@@ -112,8 +112,8 @@ void Lowering::bind_aliases(const Normal& normal) {
     return slot == slots.end() || slot->arguments.empty() ? std::string_view() : slot->arguments[0];
   };
   for (const auto& [out, in] : normal.aliases) {
-    Tensor* made = find(argument(normal.op.outputs, out));
-    const Tensor* given = find(argument(normal.op.inputs, in));
+    Tensor* made = find(argument(normal.op().outputs, out));
+    const Tensor* given = find(argument(normal.op().inputs, in));
     if (made == nullptr || given == nullptr || given->parameter.id < 0 || made->value.id < 0) continue;
     made->parameter = given->parameter;
     states_.emplace_back(given->parameter, made->value);
@@ -185,7 +185,7 @@ void Lowering::run(const Operator& given) {
 }
 
 void Lowering::lower(const Normal& normal) {
-  const Operator& op = normal.op;
+  const Operator& op = normal.op();
   if (const Structural function = structural(op.type)) return (this->*function)(op);
   const Row* row = find_row(op.type);
   if (row == nullptr || !op.blocks.empty()) return call_by_name(op, op.blocks.empty() ? "has no lowering" : "control flow has no lowering");

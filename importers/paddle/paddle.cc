@@ -67,7 +67,7 @@ Made lower(const paddle::Program& program, const Input& input, std::string_view 
   }
   std::vector<model::Operator> operators;
   for (Described& one : described) {
-    one.record.shape = lowering.shape_of(normal(*one.op, program.form).op);
+    one.record.shape = lowering.shape_of(normal(*one.op, program.form).op());
     one.record.shape_from = one.record.shape.empty() ? model::Known::no : model::Known::given;
     operators.push_back(std::move(one.record));
   }

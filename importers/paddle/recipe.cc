@@ -73,7 +73,8 @@ Recipes::Recipes(const Program& program, const Sizes& sizes) {
     return found == variables.end() ? std::vector<int64_t>() : sizes.assumed(found->second->type.dims);
   };
   for (const Operator& given : program.blocks[0].operators) {
-    const Operator op = normal(given, program.form).op;
+    const Normal as_old = normal(given, program.form);
+    const Operator& op = as_old.op();
     if (std::ranges::find(kPassing, op.type) != std::end(kPassing)) {
       const std::string_view x = argument(op.inputs, op.type == "slice" ? "Input" : "X");
       for (const Slot& slot : op.outputs) {

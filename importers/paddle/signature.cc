@@ -198,8 +198,10 @@ std::string_view without_dialect(std::string_view type) {
 
 /// `XOut` takes the memory of `X`, what else there is that of the first operand.
 void find_aliases(Normal& normal) {
-  const auto has = [&](std::string_view slot) { return std::ranges::find(normal.op.inputs, slot, &Slot::name) != normal.op.inputs.end(); };
-  for (const Slot& out : normal.op.outputs) {
+  const auto has = [&](std::string_view slot) {
+    return std::ranges::find(normal.op().inputs, slot, &Slot::name) != normal.op().inputs.end();
+  };
+  for (const Slot& out : normal.op().outputs) {
     const std::string_view stem =
         out.name.size() > 3 && out.name.ends_with("Out") ? out.name.substr(0, out.name.size() - 3) : std::string_view("X");
     if (has(stem)) normal.aliases.emplace_back(out.name, stem);
@@ -220,21 +222,23 @@ std::string_view plain_type(const Operator& op) {
 }
 
 Normal normal(const Operator& op, Form form) {
-  Normal normal{op, {}};
+  Normal normal{&op, nullptr, {}};
   if (form == Form::readable || form == Form::protobuf) return normal;
+  normal.renamed = std::make_unique<Operator>(op);
+  Operator& renamed = *normal.renamed;
   const bool in_place = shown_type(op).ends_with('_');
   const std::string_view type = plain_type(op);
-  normal.op.type = type;
+  renamed.type = type;
   if (type.starts_with("builtin.") || type.starts_with("cf.") || op.inputs.size() > 1) return normal;
   const size_t operands = op.inputs.empty() ? 0 : op.inputs[0].arguments.size();
   if (const Signature* signature = find_signature(type, operands)) {
-    normal.op.type = signature->type;
-    normal.op.inputs = named(op.inputs, signature->inputs);
-    normal.op.outputs = named(op.outputs, signature->outputs);
-    rename(normal.op.attributes, signature->attributes);
+    renamed.type = signature->type;
+    renamed.inputs = named(op.inputs, signature->inputs);
+    renamed.outputs = named(op.outputs, signature->outputs);
+    rename(renamed.attributes, signature->attributes);
   } else if (const Row* row = find_row(type)) {
-    normal.op.inputs = named(op.inputs, row->needs);
-    normal.op.outputs = named(op.outputs, type.ends_with("_grad") ? "X@GRAD" : "Out");
+    renamed.inputs = named(op.inputs, row->needs);
+    renamed.outputs = named(op.outputs, type.ends_with("_grad") ? "X@GRAD" : "Out");
   }
   if (in_place) find_aliases(normal);
   return normal;

@@ -1,6 +1,7 @@
 // PIR's names of operators, operands, results and attributes in the words of the old IR, so that both forms are lowered by the same rows.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,17 +10,21 @@
 
 namespace importers::paddle {
 
-/// An operator in the words of the old IR. `aliases`: outputs that take the memory of an input, as (output slot, input slot).
+/// An operator in the words of the old IR: one of the old IR is itself. `aliases`: outputs that take the memory of an input, as (output
+/// slot, input slot).
 struct Normal {
-  Operator op;
+  const Operator* given;
+  std::unique_ptr<Operator> renamed;  ///< of PIR
   std::vector<std::pair<std::string_view, std::string_view>> aliases;
+
+  const Operator& op() const { return renamed ? *renamed : *given; }
 };
 
 /// Without dialect, `(phi_kernel)` and the `_` of what works in place: "pd_op.adam_" → "adam".
 std::string_view plain_type(const Operator& op);
 /// "pd_op.matmul", "matmul(phi_kernel)" → "matmul"; "pd_op.adam_" → "adam_": what reports call it.
 std::string_view shown_type(const Operator& op);
-/// Of the old IR: the operator itself.
+/// `op` must outlive the result.
 Normal normal(const Operator& op, Form form);
 
 }  // namespace importers::paddle

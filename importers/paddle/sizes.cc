@@ -28,7 +28,7 @@ Sizes::Sizes(const Program& program, const Options& options)
   }
   std::set<int64_t> whole;  // sizes whose factors do not divide
   for (const Operator& op : program.blocks[0].operators) {
-    if (normal(op, program.form).op.type == "reshape2")
+    if (normal(op, program.form).op().type == "reshape2")
       split(integers_of(text_of(op.attribute("shape"))).value_or(std::vector<int64_t>()), whole);
   }
   for (const int64_t size : whole) smaller_.erase(size);
