@@ -289,7 +289,9 @@ base::Status Lowering::copy_first(Ref from, const Root& to) {
   copy.reduction.reset();
   const size_t first = out_.nests.size();
   RETURN_IF_ERROR(lower_group({{copy}, "", 0, false}));
-  const int same = operand_array(from);
+  // Only an output can be in the operand's buffer; scratch never is.
+  const bool is_output = out_.arrays[static_cast<size_t>(to.array)].kind == Array::Kind::output;
+  const int same = is_output ? operand_array(from) : -1;
   for (size_t n = first; n < out_.nests.size() && same >= 0; ++n) {
     out_.nests[n].skip_if_same[0] = same;
     out_.nests[n].skip_if_same[1] = to.array;
