@@ -14,6 +14,7 @@
 #include "importers/symbols/lsif.h"
 #include "importers/symbols/pysonar.h"
 #include "importers/symbols/scip.h"
+#include "importers/tensorflow/binary.h"
 #include "importers/tensorflow/graph_def.h"
 #include "importers/tensorflow/horovod.h"
 #include "importers/tensorflow/placement.h"
@@ -40,9 +41,13 @@ constexpr Importer kImporters[] = {
     {"lsif", "LSIF dump of a language server", symbols::match_lsif, symbols::read_lsif},
     {"tensorflow-nodes", "TensorFlow: names of a graph's nodes, one a line", tensorflow::match_nodes, tensorflow::read_nodes},
     {"tensorflow-graph", "TensorFlow: GraphDef as protobuf text", tensorflow::match_graph_def, tensorflow::read_graph_def},
+    {"tensorflow-graph-binary", "TensorFlow: GraphDef, MetaGraphDef, SavedModel (protobuf)", tensorflow::match_binary_graph,
+     tensorflow::read_binary_graph},
     {"tensorflow-vlog", "TensorFlow: log of the executor and of its memory", tensorflow::match_vlog, tensorflow::read_vlog},
     {"tensorflow-placement", "TensorFlow: log of device placement", tensorflow::match_placement, tensorflow::read_placement},
     {"tensorflow-step-stats", "TensorFlow: step_stats of RunMetadata as text", tensorflow::match_step_stats, tensorflow::read_step_stats},
+    {"tensorflow-step-stats-binary", "TensorFlow: RunMetadata and StepStats (protobuf)", tensorflow::match_binary_step_stats,
+     tensorflow::read_binary_step_stats},
     {"tensorflow-timeline", "TensorFlow: Chrome trace of timeline.Timeline", tensorflow::match_timeline, tensorflow::read_timeline},
     {"tensorflow-summarizer", "TensorFlow: table of StatSummarizer", tensorflow::match_summarizer, tensorflow::read_summarizer},
     {"tensorflow-profile", "TensorFlow: trace JSON of the profiler", tensorflow::match_xprof, tensorflow::read_xprof},

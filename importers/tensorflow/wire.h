@@ -6,6 +6,9 @@
 
 namespace importers::tensorflow {
 
+/// Takes a number off the front: a varint where `size` is 0, else that many bytes. False: cut.
+bool take_number(std::string_view& bytes, size_t size, uint64_t& number);
+
 /// A walk over the fields of one message; nested messages are walks of their own over `bytes`.
 class Wire {
  public:
@@ -25,9 +28,6 @@ class Wire {
   size_t left() const { return rest_.size(); }
 
  private:
-  bool varint(uint64_t& value);
-  bool fixed(size_t size);
-
   std::string_view rest_, bytes_;
   uint64_t number_ = 0;
   uint32_t field_ = 0;

@@ -1,0 +1,318 @@
+// One table says what the fields of each message are called and what they hold; a message becomes text field by field. Fields that no
+// reader asks for are left out.
+#include "importers/tensorflow/binary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <optional>
+
+#include "importers/tensorflow/graph_def.h"
+#include "importers/tensorflow/step_stats.h"
+#include "importers/tensorflow/wire.h"
+#include "src/base/hash.h"
+#include "src/base/text.h"
+
+namespace importers::tensorflow {
+namespace {
+
+enum class In : uint8_t {
+  graph,
+  node,
+  attribute,
+  value,
+  list,
+  shape,
+  dim,
+  tensor,
+  function,
+  library,
+  meta_graph,
+  saved_model,
+  run_metadata,
+  step_stats,
+  device,
+  row,
+  output,
+  description,
+};
+enum class Holds : uint8_t { text, integer, f32, f64, boolean, type, message };
+
+struct FieldRow {
+  In in;
+  uint32_t number;
+  std::string_view name;
+  Holds holds;
+  In message = In::graph;  ///< of messages
+};
+
+constexpr FieldRow kFields[] = {
+    {In::graph, 1, "node", Holds::message, In::node},
+    {In::graph, 2, "library", Holds::message, In::library},
+    {In::library, 1, "function", Holds::message, In::function},
+    {In::node, 1, "name", Holds::text},
+    {In::node, 2, "op", Holds::text},
+    {In::node, 3, "input", Holds::text},
+    {In::node, 4, "device", Holds::text},
+    {In::node, 5, "attr", Holds::message, In::attribute},
+    {In::attribute, 1, "key", Holds::text},
+    {In::attribute, 2, "value", Holds::message, In::value},
+    {In::value, 1, "list", Holds::message, In::list},
+    {In::value, 2, "s", Holds::text},
+    {In::value, 3, "i", Holds::integer},
+    {In::value, 4, "f", Holds::f32},
+    {In::value, 5, "b", Holds::boolean},
+    {In::value, 6, "type", Holds::type},
+    {In::value, 7, "shape", Holds::message, In::shape},
+    {In::value, 8, "tensor", Holds::message, In::tensor},
+    {In::value, 9, "placeholder", Holds::text},
+    {In::value, 10, "func", Holds::message, In::function},
+    {In::list, 2, "s", Holds::text},
+    {In::list, 3, "i", Holds::integer},
+    {In::list, 4, "f", Holds::f32},
+    {In::list, 5, "b", Holds::boolean},
+    {In::list, 6, "type", Holds::type},
+    {In::list, 7, "shape", Holds::message, In::shape},
+    {In::list, 8, "tensor", Holds::message, In::tensor},
+    {In::list, 9, "func", Holds::message, In::function},
+    {In::function, 1, "name", Holds::text},
+    {In::shape, 2, "dim", Holds::message, In::dim},
+    {In::shape, 3, "unknown_rank", Holds::boolean},
+    {In::dim, 1, "size", Holds::integer},
+    {In::tensor, 1, "dtype", Holds::type},
+    {In::tensor, 2, "tensor_shape", Holds::message, In::shape},
+    {In::tensor, 4, "tensor_content", Holds::text},
+    {In::tensor, 5, "float_val", Holds::f32},
+    {In::tensor, 6, "double_val", Holds::f64},
+    {In::tensor, 7, "int_val", Holds::integer},
+    {In::tensor, 8, "string_val", Holds::text},
+    {In::tensor, 9, "scomplex_val", Holds::f32},
+    {In::tensor, 10, "int64_val", Holds::integer},
+    {In::tensor, 11, "bool_val", Holds::boolean},
+    {In::tensor, 12, "dcomplex_val", Holds::f64},
+    {In::tensor, 13, "half_val", Holds::integer},
+    {In::tensor, 16, "uint32_val", Holds::integer},
+    {In::tensor, 17, "uint64_val", Holds::integer},
+    {In::meta_graph, 2, "graph_def", Holds::message, In::graph},
+    {In::saved_model, 2, "meta_graphs", Holds::message, In::meta_graph},
+    {In::run_metadata, 1, "step_stats", Holds::message, In::step_stats},
+    {In::step_stats, 1, "dev_stats", Holds::message, In::device},
+    {In::device, 1, "device", Holds::text},
+    {In::device, 2, "node_stats", Holds::message, In::row},
+    {In::row, 1, "node_name", Holds::text},
+    {In::row, 2, "all_start_micros", Holds::integer},
+    {In::row, 3, "op_start_rel_micros", Holds::integer},
+    {In::row, 4, "op_end_rel_micros", Holds::integer},
+    {In::row, 7, "output", Holds::message, In::output},
+    {In::row, 8, "timeline_label", Holds::text},
+    {In::row, 13, "all_start_nanos", Holds::integer},
+    {In::row, 14, "op_start_rel_nanos", Holds::integer},
+    {In::row, 15, "op_end_rel_nanos", Holds::integer},
+    {In::output, 1, "slot", Holds::integer},
+    {In::output, 3, "tensor_description", Holds::message, In::description},
+    {In::description, 1, "dtype", Holds::type},
+    {In::description, 2, "shape", Holds::message, In::shape},
+};
+
+/// DataType by number; a reference to a variable is 100 more.
+constexpr std::string_view kTypes[] = {"DT_INVALID",
+                                       "DT_FLOAT",
+                                       "DT_DOUBLE",
+                                       "DT_INT32",
+                                       "DT_UINT8",
+                                       "DT_INT16",
+                                       "DT_INT8",
+                                       "DT_STRING",
+                                       "DT_COMPLEX64",
+                                       "DT_INT64",
+                                       "DT_BOOL",
+                                       "DT_QINT8",
+                                       "DT_QUINT8",
+                                       "DT_QINT32",
+                                       "DT_BFLOAT16",
+                                       "DT_QINT16",
+                                       "DT_QUINT16",
+                                       "DT_UINT16",
+                                       "DT_COMPLEX128",
+                                       "DT_HALF",
+                                       "DT_RESOURCE",
+                                       "DT_VARIANT",
+                                       "DT_UINT32",
+                                       "DT_UINT64",
+                                       "DT_FLOAT8_E5M2",
+                                       "DT_FLOAT8_E4M3FN",
+                                       "",
+                                       "",
+                                       "",
+                                       "DT_INT4",
+                                       "DT_UINT4"};
+
+const FieldRow* field_row(In in, uint32_t number) {
+  const auto row = std::ranges::find_if(kFields, [&](const FieldRow& r) { return r.in == in && r.number == number; });
+  return row == std::end(kFields) ? nullptr : row;
+}
+
+/// Text as the reader of protobuf text takes it back: all bytes but these stand for themselves.
+void quote(std::string& out, std::string_view text) {
+  out += '"';
+  while (true) {
+    const size_t special = text.find_first_of("\"\\\n");
+    out += text.substr(0, special);
+    if (special == text.npos) break;
+    out += text[special] == '\n' ? "\\n" : text[special] == '"' ? "\\\"" : "\\\\";
+    text.remove_prefix(special + 1);
+  }
+  out += '"';
+}
+
+std::string number_text(Holds holds, uint64_t bits) {
+  if (holds == Holds::f32) return fmt::format("{}", std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  if (holds == Holds::f64) return fmt::format("{}", std::bit_cast<double>(bits));
+  if (holds == Holds::boolean) return bits != 0 ? "true" : "false";
+  if (holds == Holds::integer) return fmt::format("{}", static_cast<int64_t>(bits));
+  const uint64_t type = bits > 100 && bits < 200 ? bits - 100 : bits;
+  return type < std::size(kTypes) && !kTypes[type].empty() ? std::string(kTypes[type]) : "DT_INVALID";
+}
+
+class Writer {
+ public:
+  /// False: damaged.
+  bool message(std::string_view bytes, In in, int depth = 0) {
+    constexpr int kDeepest = 32;
+    Wire wire(bytes);
+    while (depth < kDeepest && wire.next()) {
+      const FieldRow* row = field_row(in, wire.field());
+      if (row == nullptr) continue;
+      if (row->holds == Holds::message) {
+        if (!wire.is_bytes()) return false;
+        out_.append(row->name).append(" {\n");
+        if (!message(wire.bytes(), row->message, depth + 1)) return false;
+        out_ += "}\n";
+      } else if (row->holds == Holds::text) {
+        out_.append(row->name) += ": ";
+        quote(out_, wire.bytes());
+        out_ += '\n';
+      } else if (wire.is_bytes()) {
+        if (!packed(*row, wire.bytes())) return false;
+      } else {
+        number(*row, wire.number());
+      }
+    }
+    return depth < kDeepest && wire.ok();
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  void number(const FieldRow& row, uint64_t bits) {
+    out_.append(row.name) += ": ";
+    out_.append(number_text(row.holds, bits)) += '\n';
+  }
+
+  /// Numbers one behind the other, as proto3 writes lists.
+  bool packed(const FieldRow& row, std::string_view bytes) {
+    const size_t size = row.holds == Holds::f32 ? 4 : row.holds == Holds::f64 ? 8 : 0;
+    while (!bytes.empty()) {
+      uint64_t bits = 0;
+      if (!take_number(bytes, size, bits)) return false;
+      number(row, bits);
+    }
+    return true;
+  }
+
+  std::string out_;
+};
+
+base::Result<std::string> text_of(const Input& input, In in) {
+  Writer writer;
+  if (!writer.message(input.bytes, in))
+    return base::Error{fmt::format("{}:1:1: is a damaged or cut protobuf; copy the file again", base::escaped(input.path))};
+  return writer.take();
+}
+
+/// The account speaks of the file as it is: its size and its identity, and no lines.
+base::Result<model::Imported> read_as(const Input& input, In in, const TakeModule& take, std::string_view format,
+                                      base::Result<model::Imported> (*read)(const Input&, const TakeModule&)) {
+  ASSIGN_OR_RETURN(const std::string text, text_of(input, in));
+  const auto amend = [&](model::Source source) {
+    source.format = format;
+    source.sha256 = base::sha256_hex(input.bytes);
+    source.bytes = static_cast<int64_t>(input.bytes.size());
+    return source;
+  };
+  Input as_text = input;
+  as_text.bytes = text;
+  ASSIGN_OR_RETURN(model::Imported imported, read(as_text, [&](const model::Source& source, Program program, std::string_view hlo) {
+                     for (model::Operator& op : program.operators) op.line = 0;
+                     return take(amend(source), std::move(program), hlo);
+                   }));
+  imported.source = amend(std::move(imported.source));
+  for (model::Operator& op : imported.operators) op.line = 0;
+  for (model::Note& note : imported.notes) note.line = note.column = 0;
+  return imported;
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && text.size() < 4096 && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7F; });
+}
+
+/// A NodeDef: its name and its op come first.
+bool is_node(std::string_view bytes) {
+  Wire wire(bytes);
+  if (!wire.next() || wire.field() != 1 || !wire.is_bytes() || !is_word(wire.bytes())) return false;
+  return wire.next() && wire.field() == 2 && wire.is_bytes() && is_word(wire.bytes()) && wire.bytes().find('/') == std::string_view::npos;
+}
+
+bool is_graph(std::string_view bytes) {
+  Wire wire(bytes);
+  return wire.next() && wire.field() == 1 && wire.is_bytes() && is_node(wire.bytes());
+}
+
+/// The first field of that number that is a message; empty: none among the first few.
+std::string_view first_message(std::string_view bytes, uint32_t number) {
+  Wire wire(bytes);
+  for (int fields = 0; fields < 8 && wire.next(); ++fields) {
+    if (wire.field() == number && wire.is_bytes()) return wire.bytes();
+  }
+  return {};
+}
+
+std::optional<In> graph_kind(std::string_view bytes) {
+  if (is_graph(bytes)) return In::graph;
+  if (is_graph(first_message(bytes, 2))) return In::meta_graph;
+  if (is_graph(first_message(first_message(bytes, 2), 2))) return In::saved_model;
+  return std::nullopt;
+}
+
+bool is_device(std::string_view bytes) {
+  Wire wire(bytes);
+  return wire.next() && wire.field() == 1 && wire.is_bytes() && wire.bytes().starts_with('/') && is_word(wire.bytes());
+}
+
+std::optional<In> stats_kind(std::string_view bytes) {
+  if (is_device(first_message(bytes, 1))) return In::step_stats;
+  if (is_device(first_message(first_message(bytes, 1), 1))) return In::run_metadata;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Match match_binary_graph(const Input& input) {
+  if (graph_kind(input.bytes)) return {Match::sure, "a binary GraphDef or SavedModel"};
+  return {Match::none, "no binary GraphDef or SavedModel"};
+}
+Match match_binary_step_stats(const Input& input) {
+  if (stats_kind(input.bytes)) return {Match::sure, "binary step_stats"};
+  return {Match::none, "no binary step_stats"};
+}
+
+base::Result<model::Imported> read_binary_graph(const Input& input, const TakeModule& take) {
+  return read_as(input, graph_kind(input.bytes).value_or(In::graph), take, "tensorflow-graph-binary", read_graph_def);
+}
+base::Result<model::Imported> read_binary_step_stats(const Input& input, const TakeModule& take) {
+  return read_as(input, stats_kind(input.bytes).value_or(In::run_metadata), take, "tensorflow-step-stats-binary", read_step_stats);
+}
+
+}  // namespace importers::tensorflow
