@@ -196,9 +196,8 @@ std::string_view type_of_loss(std::string_view name) {
   return name.find("softmax_cross_entropy") != std::string_view::npos ? "SoftmaxCrossEntropyWithLogits" : "";
 }
 
-/// Variables of TensorFlow 1, their initial values, and what reads and writes them.
+/// Initial values of variables of TensorFlow 1, and what assigns them.
 std::string_view type_of_variable(std::string_view name, const NameContext& context) {
-  if (context.variables.contains(name)) return context.references ? "VariableV2" : "VarHandleOp";
   const std::string_view last = last_component(name), parent = last_component(directory(name));
   if (last == "Assign") return context.references ? "Assign" : "AssignVariableOp";
   if (is_one_of(kRandomScopes, without_number(parent))) {
@@ -281,11 +280,12 @@ std::string_view type_of_name(std::string_view name, const NameContext& context)
   if (const std::string_view type = type_of_layout(name); !type.empty()) return type;
   if (name.starts_with("ConstantFolding/")) return "Const";
   if (name.starts_with("ArithmeticOptimizer/")) return type_of_stage(last);
-  if (context.reciprocals.contains(name)) return "Mul";
   if (const std::string_view type = type_of_inlined(name); !type.empty()) return type;
   if (const std::string_view type = type_of_variable(name, context); !type.empty()) return type;
   if (const std::string_view type = type_of_argument(name); !type.empty()) return type;
-  if (const std::string_view type = type_of_component(last); !type.empty()) return type;
+  if (const std::string_view type = type_of_component(last); !type.empty())
+    return type == "RealDiv" && context.reciprocals.contains(name) ? "Mul" : type;
+  if (context.variables.contains(name)) return context.references ? "VariableV2" : "VarHandleOp";
   if (const Row* row = beginning(kCommunication, last)) return row->type;
   return type_of_loss(name);
 }
