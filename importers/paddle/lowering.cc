@@ -39,6 +39,22 @@ Lowering::Lowering(const Program& program, const Input& input, std::string_view 
       for (const Slot& slot : op.inputs) used_.insert(slot.arguments.begin(), slot.arguments.end());
     }
   }
+  for (const Block& block : program.blocks) {
+    for (const Operator& op : block.operators) find_spare(op);
+  }
+}
+
+/// The half of a split that another rank works on is no result.
+void Lowering::find_spare(const Operator& op) {
+  const auto is_read = [&](std::string_view name) { return used_.contains(name); };
+  for (const Slot& slot : op.outputs) {
+    const bool parts =
+        (program_.form == Form::readable || program_.form == Form::protobuf || op.type == "builtin.split") && slot.arguments.size() > 1;
+    if (!parts || std::ranges::none_of(slot.arguments, is_read)) continue;
+    for (const std::string_view name : slot.arguments) {
+      if (!is_read(name)) spare_.insert(name);
+    }
+  }
 }
 
 const Variable* Lowering::declared(std::string_view name) const {
@@ -329,7 +345,8 @@ void Lowering::add_results() {
   for (const std::string_view name : made_) {
     const Tensor& tensor = tensors_[name];
     const Variable* variable = declared(name);
-    if (tensor.value.id < 0 || used_.contains(name) || parameters_.contains(name) || (variable != nullptr && variable->persistable))
+    if (tensor.value.id < 0 || used_.contains(name) || spare_.contains(name) || parameters_.contains(name) ||
+        (variable != nullptr && variable->persistable))
       continue;
     if (tensor.parameter.id < 0) out_.result(tensor.value);
   }

@@ -47,6 +47,7 @@ class Lowering {
   void bind_aliases(const Normal& normal);
   void bound(std::string_view name, const Tensor& tensor);
   void compare(std::string_view name, std::string_view slot, const Tensor& tensor);
+  void find_spare(const Operator& op);
   void add_results();
   void note(std::string code, std::string text) { notes_.push_back({offset_, std::move(code), std::move(text)}); }
   void flatten(const Tensor& tensor, Values& values) const;
@@ -82,6 +83,7 @@ class Lowering {
   std::vector<std::pair<Value, Value>> states_;             ///< parameter, what it holds at the end
   std::vector<std::string_view> written_;                   ///< persistable variables without a parameter, in order
   std::unordered_set<std::string_view> used_;               ///< variables that some operator reads
+  std::unordered_set<std::string_view> spare_;              ///< parts that nobody reads of a slot whose other parts are read
   std::vector<std::string_view> made_;                      ///< variables in the order in which they are first written
   std::unordered_map<std::string_view, Known> told_;        ///< content of the results of the operator at hand
   std::vector<std::string_view> yields_;                    ///< of the region that has just been lowered
