@@ -417,7 +417,8 @@ NodeId Evaluator::in_range(const Index& index, int64_t low, int64_t high) {
   if (range.low >= low && range.high < high) return graph().integer(Reg::i1, 1);
   if (range.high < low || range.low >= high) return graph().integer(Reg::i1, 0);
   // A reduction's loops are not cut: each piece would leave a sum of its own.
-  if (cuts_allowed && inside_reduction_ == 0 && !retry.cut && i.terms.size() == 1 && i.terms[0].second > 0 && loop_of_.contains(i.terms[0].first)) {
+  if (cuts_allowed && inside_reduction_ == 0 && !retry.cut && i.terms.size() == 1 && i.terms[0].second > 0 &&
+      loop_of_.contains(i.terms[0].first)) {
     const auto [v, c] = i.terms[0];
     const LoopOf& of = loop_of_.at(v);
     const int64_t extent = graph().terms[v].range.high + 1;
