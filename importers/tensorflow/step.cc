@@ -11,13 +11,16 @@
 namespace importers::tensorflow {
 namespace {
 
-/// Kernels keep the variance of what flows through them; what must be positive is.
-std::string recipe(std::string_view variable, const Dims& dims) {
+/// Kernels keep the variance of what flows through them; what must be positive is. A residual branch begins small (Goyal et al. 2017 begin
+/// with 0), and so do the logits: then gradients do not grow with depth, and steps of the program's own rate lower the loss.
+std::string recipe(const Layer& layer, std::string_view variable, const Dims& dims) {
+  const bool ends_branch = layer.name.ends_with("_3_bn") || layer.name.ends_with("_branch2c");
+  if (variable == "gamma" && ends_branch) return R"({"uniform": [0, 0.2]})";
   if (variable == "gamma" || variable == "moving_variance") return R"({"uniform": [0.5, 1.5]})";
   if (variable != "kernel") return R"({"uniform": [-0.1, 0.1]})";
   double fan_in = 1;
   for (size_t d = 0; d + 1 < dims.size(); ++d) fan_in *= static_cast<double>(dims[d]);
-  const double range = std::sqrt(3 / fan_in);
+  const double range = std::sqrt(3 / fan_in) * (layer.kind == LayerKind::dense && layer.activation != "Relu" ? 0.1 : 1);
   return fmt::format(R"({{"uniform": [{:.6g}, {:.6g}]}})", -range, range);
 }
 
@@ -68,7 +71,7 @@ base::Status add_variables(Step& step) {
       const Dims dims = variable_dims(layer, variable, in, extents[at].features);
       const ir::Shape shape = ir::array_shape(ir::Type::f32, dims);
       std::string name = fmt::format("{}/{}", layer.name, variable);
-      const Edge handle = step.nodes.parameter(name, "VarHandleOp", shape, recipe(variable, dims));
+      const Edge handle = step.nodes.parameter(name, "VarHandleOp", shape, recipe(layer, variable, dims));
       step.variable_index.emplace(name, step.variables.size());
       step.variables.push_back({std::move(name), handle, shape, is_trainable(variable), {}, {}});
     }
