@@ -77,16 +77,6 @@ class First {
 
 bool is_hlo_module(const First& m) { return m.text(1) && (m.text(2) || m.bytes(3)) && (m.number(5) || m.number(6)) && m.bytes(3); }
 bool is_hlo(const First& m) { return is_hlo_module(m) || (m.bytes(1) && is_hlo_module(m.in(1))); }
-bool is_xspace(const First& m) {
-  const First plane = m.in(1);
-  return m.bytes(1) && plane.sound() && !plane.bytes(1) && plane.text(2) &&
-         (plane.bytes(3) || plane.bytes(4) || plane.bytes(5) || plane.bytes(6));
-}
-bool is_graph(const First& m) {
-  const First node = m.in(1);
-  return m.bytes(1) && node.sound() && node.text(1) && node.text(2) && !node.number(5) && !node.number(6);
-}
-bool is_saved_model(const First& m) { return m.number(1) && m.bytes(2) && !m.text(2) && m.in(2).bytes(2); }
 bool is_paddle(const First& m) {
   const First block = m.in(1);
   return m.bytes(1) && block.sound() && block.number(1) && block.number(2) && (block.bytes(3) || block.bytes(4));
@@ -99,11 +89,8 @@ struct Protobuf {
 };
 constexpr Protobuf kProtobufs[] = {
     {is_hlo, "this is a binary HLO dump (HloProto); set XLA_FLAGS=--xla_dump_hlo_as_text and give the .txt"},
-    {is_xspace, "this is a binary profile of XProf (XSpace, xplane.pb); export its trace as JSON from the trace viewer"},
     {is_paddle,
      "this is a binary Paddle program (ProgramDesc); print it: print(paddle.static.deserialize_program(open(FILE, 'rb').read()))"},
-    {is_graph, "this is a binary GraphDef of TensorFlow; write it as text: tf.io.write_graph(graph_def, '.', 'graph.pbtxt')"},
-    {is_saved_model, "this is a SavedModel of TensorFlow; write its graph as text: tf.io.write_graph(graph_def, '.', 'graph.pbtxt')"},
     {is_onnx, "this is an ONNX model, which is not read; give the HLO text that its compiler dumps"},
 };
 

@@ -6,7 +6,7 @@
 
 namespace importers {
 
-/// "this is a binary GraphDef of TensorFlow; write it as text: …"; "" for texts and for what is not known. Protobufs are told apart by
+/// "this is a binary HLO dump (HloProto); set …"; "" for texts, for what importers read, and for what is not known. Protobufs are told apart by
 /// their first fields; a prefix of the file is enough.
 std::string binary_kind(std::string_view bytes);
 
