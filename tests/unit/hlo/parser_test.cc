@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "importers/hlo/hlo.h"
-#include "importers/importer.h"
 #include "src/ir/attr.h"
 #include "src/ir/print.h"
 
@@ -254,7 +253,7 @@ TEST(Read, ModulesInALogWithPrefixes) {
   const std::string prefix = "2026-01-02 03:04:05.678901: I xla/service/dump.cc:42] ";
   const std::string log = prefix + "Compiling\n" + prefix + "HloModule a\n" + prefix + "ENTRY e {\n" + prefix +
                           "  ROOT p = f32[] parameter(0)\n" + prefix + "}\n" + prefix + "Done\n";
-  const auto imported = importers::import({"log.txt", log});
+  const auto imported = importers::hlo::read({"log.txt", log});
   ASSERT_TRUE(imported.ok()) << imported.error().message;
   ASSERT_EQ(imported->modules.size(), 1u);
   EXPECT_EQ(imported->modules[0].text(imported->modules[0].name), "a");
@@ -293,10 +292,10 @@ TEST(Read, NotesElidedConstantsAndUnknownAttributes) {
   EXPECT_EQ(imported->notes[1].code, "unknown-attribute");
 }
 
-TEST(Import, GivesReasonsWhenNoImporterMatches) {
-  const auto imported = importers::import({"x.bin", std::string_view("\x0a\x03\x00", 3)});
-  ASSERT_FALSE(imported.ok());
-  EXPECT_NE(imported.error().message.find("hlo: no line begins with HloModule"), std::string::npos);
+TEST(Match, GivesAReasonWhereItIsNoHlo) {
+  const importers::Match match = importers::hlo::match({"x.bin", std::string_view("\x0a\x03\x00", 3)});
+  EXPECT_EQ(match.how, importers::Match::none);
+  EXPECT_NE(match.reason.find("no line begins with HloModule"), std::string::npos);
 }
 
 }  // namespace
