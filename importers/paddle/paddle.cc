@@ -111,6 +111,7 @@ base::Result<model::Imported> read(const Input& input, const TakeModule& take) {
   imported.source.sha256 = base::sha256_hex(input.bytes);
   imported.source.options = options_text(input.options);
   imported.source.bytes = static_cast<int64_t>(input.bytes.size());
+  imported.source.records = "variables and operators";
   imported.source.read = listing.read;
   imported.source.dropped = listing.dropped;
   imported.source.kept = listing.read - listing.dropped;
