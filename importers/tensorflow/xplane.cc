@@ -16,6 +16,7 @@ namespace importers::tensorflow {
 namespace {
 
 constexpr int64_t kPicosOfNano = 1000;
+constexpr int64_t kYear2000 = 946'684'800'000'000'000;  ///< ns since 1970
 constexpr int64_t kMostPicos = INT64_MAX / 4;
 
 /// Stats that tell what an event is of.
@@ -87,6 +88,7 @@ class Reader {
   explicit Reader(const Input& input) : input_(input), events_(input, "tensorflow-xplane") {}
 
   base::Result<model::Imported> run() {
+    find_start();
     Wire space(input_.bytes);
     while (space.next()) {
       if (space.field() != 1 || !space.is_bytes()) continue;
@@ -98,6 +100,23 @@ class Reader {
   }
 
  private:
+  /// Newer profiles count from their start, which the plane "Task Environment" tells: XPlane { stats = 6 }.
+  void find_start() {
+    Wire space(input_.bytes);
+    while (space.next()) {
+      Plane plane;
+      if (space.field() != 1 || !space.is_bytes() || !read(space.bytes(), plane) || plane.name != "Task Environment") continue;
+      Wire wire(space.bytes());
+      while (wire.next()) {
+        if (wire.field() != 6 || !wire.is_bytes()) continue;
+        int64_t id = 0, number = 0;
+        Wire stat(wire.bytes());
+        while (stat.next()) (stat.field() == 1 ? id : number) = stat.integer();
+        if (name_in(plane.stats, id) == "profile_start_time") start_ns_ = std::clamp<int64_t>(number, 0, kMostPicos);
+      }
+    }
+  }
+
   base::Error broken(size_t at) const {
     return base::Error{fmt::format("{}:1:{}: byte {} begins a plane that is damaged or cut; copy the profile again",
                                    base::escaped(input_.path), at + 1, at)};
@@ -107,6 +126,7 @@ class Reader {
     std::vector<Line> lines(plane.lines.size());
     for (size_t i = 0; i < lines.size(); ++i) {
       if (!read(plane.lines[i], lines[i])) return false;
+      if (lines[i].begin_ns >= 0 && lines[i].begin_ns < kYear2000) lines[i].begin_ns += start_ns_;
       events_.add_line(plane.name, lines[i].name);
     }
     for (const Line& line : lines) {
@@ -164,6 +184,7 @@ class Reader {
 
   const Input& input_;
   ProfileEvents events_;
+  int64_t start_ns_ = 0;  ///< since 1970
 };
 
 /// Names that the profiler gives its planes.

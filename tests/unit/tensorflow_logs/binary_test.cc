@@ -68,3 +68,20 @@ TEST(Binary, CutFilesAreRefused) {
   const std::string whole = graph();
   EXPECT_EQ(refusal(whole.substr(0, whole.size() - 3)), "test:1:1: is a damaged or cut protobuf; copy the file again");
 }
+
+TEST(Binary, AnXSpaceCountsFromTheStartOfTheProfile) {
+  constexpr uint64_t kStart = 1'700'000'000'000'000'000;
+  const auto metadata = [](uint32_t field, uint64_t id, std::string_view name) {
+    return message(field, number(1, id) + message(2, number(1, id) + message(2, name)));
+  };
+  const std::string line = message(3, number(1, 7) + message(2, "tf_Compute/1") + number(3, 500) +
+                                          message(4, number(1, 9) + number(2, 2'000'000) + number(3, 3'500'000)));
+  const std::string host = message(1, number(1, 1) + message(2, "/host:CPU") + line + metadata(4, 9, "d/MatMul:_MklMatMul"));
+  const std::string task =
+      message(1, message(2, "Task Environment") + metadata(5, 4, "profile_start_time") + message(6, number(1, 4) + number(3, kStart)));
+  const model::Imported read = imported(host + task);
+  EXPECT_EQ(op(read, "d/MatMul").type, "MatMul");
+  ASSERT_EQ(read.recordings.size(), 1);
+  EXPECT_EQ(read.recordings[0].started_unix_ns, static_cast<int64_t>(kStart) + 2500);
+  EXPECT_EQ(read.recordings[0].timings[0].duration_ns, 3500);
+}
