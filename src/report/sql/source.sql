@@ -1,4 +1,5 @@
 -- Time by source line and function; `from`: line, as the program says, or a guess from names (see confidence).
+-- Empty: the run has no steps; source lines and functions come from the program or from an index (profile import INDEX --source FILE).
 SELECT
   coalesce(file, '(not told)') AS file,
   line AS line,
