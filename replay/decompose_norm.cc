@@ -2,6 +2,9 @@
 // rounds once. cuDNN's call gives mean and factor beside y where training wants them; gradients stay calls.
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "replay/decompose_body.h"
 
@@ -118,7 +121,9 @@ void take_onednn_norm_apart(Editor& edit, Id id) {
   if (operands.size() != 1U + (norm.scale ? 1 : 0) + (norm.shift ? 1 : 0)) return;
   for (size_t k = 1; k < shapes.size(); ++k)
     if (ir::elements(shapes[k]) != shapes[0].dims.back()) return;
-  norm.epsilon = std::bit_cast<float>(static_cast<int32_t>(number_in(config, "epsilontypecast", 0)));
+  const double bits = number_in(config, "epsilontypecast", 0);
+  if (!(std::abs(bits) <= std::numeric_limits<int32_t>::max())) return;  // no f32's
+  norm.epsilon = std::bit_cast<float>(static_cast<int32_t>(bits));
   edit.begin(id);
   Body body(edit.module(), std::string(edit.module().name_of(edit.instr(id))) + ".norm", with_type(shapes[0], wide(shapes[0].type)));
   const Normed made = normed(body, norm, edit.shape(id).type, shapes);
