@@ -92,6 +92,17 @@ std::string as_name(std::string_view text) {
 
 }  // namespace
 
+Dims joined(const Dims& a, const Dims& b) {
+  Dims both(std::max(a.size(), b.size()), 1);
+  for (const Dims* side : {&a, &b}) {
+    for (size_t i = 0; i < side->size(); ++i) {
+      int64_t& size = both[both.size() - side->size() + i];
+      if (size == 1) size = (*side)[i];
+    }
+  }
+  return both;
+}
+
 // ---------------------------------------------------------------- Body
 
 ir::Shape Body::shape(Value value) const { return program_.module_.shape(comp_.instrs[static_cast<size_t>(value.id)]); }
@@ -165,19 +176,15 @@ Value Body::convert(Value value, ir::Type type) {
 
 Value Body::unary(Op op, Value value) { return this->op(op, {{value}}); }
 
+std::pair<Value, Value> Body::alike(Value a, Value b) {
+  const Dims both = joined(dims(a), dims(b));
+  const Value left = expand(a, both);  // in this order: instructions are numbered as they are made
+  return {left, expand(b, both)};
+}
+
 Value Body::binary(Op op, Value a, Value b) {
-  const Dims left = dims(a), right = dims(b);
-  if (left != right) {
-    Dims both(std::max(left.size(), right.size()), 1);
-    for (const Dims* side : {&left, &right}) {
-      for (size_t i = 0; i < side->size(); ++i) {
-        int64_t& size = both[both.size() - side->size() + i];
-        if (size == 1) size = (*side)[i];
-      }
-    }
-    a = expand(a, both), b = expand(b, both);
-  }
-  return this->op(op, {{a, b}});
+  const auto [left, right] = alike(a, b);
+  return this->op(op, {{left, right}});
 }
 
 Value Body::compare(ir::Direction direction, Value a, Value b) {

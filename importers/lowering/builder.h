@@ -27,6 +27,9 @@ using Dims = std::vector<int64_t>;
 /// Attributes as HLO writes them: {"dimensions", "{0,1}"}.
 using Attrs = std::vector<std::pair<std::string_view, std::string>>;
 
+/// The dimensions that arrays of `a` and of `b` are broadcast to, as numpy does: aligned at the end, sizes of 1 repeat.
+Dims joined(const Dims& a, const Dims& b);
+
 class Program;
 
 /// A computation that is being written: the entry, or the body of a fusion. Shapes of results follow from operands and attributes by XLA's
@@ -47,6 +50,8 @@ class Body {
   Value unary(ir::Op op, Value value);
   /// Operands of unlike dimensions are broadcast as numpy does; of unlike types: an error.
   Value binary(ir::Op op, Value a, Value b);
+  /// Both operands as `binary` takes them.
+  std::pair<Value, Value> alike(Value a, Value b);
   Value binary(ir::Op op, Value a, double b) { return binary(op, a, like(a, b)); }
   Value compare(ir::Direction direction, Value a, Value b);
   Value select(Value condition, Value yes, Value no);  ///< all of the same dimensions

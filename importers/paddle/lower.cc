@@ -75,17 +75,6 @@ bool broadcast_fits(const Dims& a, const Dims& b) {
   return true;
 }
 
-Dims joined(const Dims& a, const Dims& b) {
-  const Dims& longer = a.size() >= b.size() ? a : b;
-  const Dims& shorter = a.size() >= b.size() ? b : a;
-  Dims both = longer;
-  for (size_t i = 0; i < shorter.size(); ++i) {
-    int64_t& size = both[longer.size() - shorter.size() + i];
-    if (size == 1) size = shorter[i];
-  }
-  return both;
-}
-
 Value reduce_to(Body& body, Value value, const Dims& dims) {
   const Dims from = body.dims(value);
   if (from == dims || dims.size() > from.size()) return body.reshape(value, dims);

@@ -17,6 +17,7 @@ namespace importers::paddle {
 
 using lowering::Body;
 using lowering::Dims;
+using lowering::joined;
 using lowering::Value;
 using lowering::Values;
 
@@ -111,8 +112,6 @@ Value aligned(Body& body, Value x, Value y, int64_t axis);
 Dims aligned(Dims y, size_t rank_of_x, int64_t axis);
 /// Whether numpy broadcasts them.
 bool broadcast_fits(const Dims& a, const Dims& b);
-/// What two arrays' dimensions come to when they are broadcast together.
-Dims joined(const Dims& a, const Dims& b);
 /// Sum over what broadcasting `dims` to the value's dimensions has repeated.
 Value reduce_to(Body& body, Value value, const Dims& dims);
 /// Counted from 0, sorted, each once; nothing if one lies outside.

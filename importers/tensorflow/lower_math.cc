@@ -19,22 +19,10 @@ Values binary(Lowering& l) {
   return l.fuse([](Body& b, std::span<const Value> x) { return Values{b.binary(kOp, x[0], x[1])}; });
 }
 
-/// Both operands in their common shape.
-std::pair<Value, Value> alike(Body& b, Value x, Value y) {
-  Dims dims(std::max(b.dims(x).size(), b.dims(y).size()), 1);
-  for (const Dims& side : {b.dims(x), b.dims(y)}) {
-    for (size_t i = 0; i < side.size(); ++i) {
-      int64_t& size = dims[dims.size() - side.size() + i];
-      if (size == 1) size = side[i];
-    }
-  }
-  return {b.expand(x, dims), b.expand(y, dims)};
-}
-
 template <Direction kDirection>
 Values compare(Lowering& l) {
   return l.fuse([](Body& b, std::span<const Value> x) {
-    const auto [left, right] = alike(b, x[0], x[1]);
+    const auto [left, right] = b.alike(x[0], x[1]);
     return Values{b.compare(kDirection, left, right)};
   });
 }
@@ -66,7 +54,7 @@ Value squared_difference(Body& b, std::span<const Value> x) {
 Value zeros_like(Body& b, std::span<const Value> x) { return b.like(x[0], 0); }
 Value ones_like(Body& b, std::span<const Value> x) { return b.like(x[0], 1); }
 Value div_no_nan(Body& b, std::span<const Value> x) {
-  const auto [a, d] = alike(b, x[0], x[1]);
+  const auto [a, d] = b.alike(x[0], x[1]);
   return b.select(b.compare(Direction::EQ, d, b.like(d, 0)), b.like(d, 0), b.binary(Op::divide, a, d));
 }
 /// Does a truncated division leave something whose sign differs from the divisor's?
@@ -75,13 +63,13 @@ Value is_below(Body& b, Value rest, Value divisor) {
   return b.binary(Op::and_, b.compare(Direction::NE, rest, b.like(rest, 0)), b.compare(Direction::NE, negative(rest), negative(divisor)));
 }
 Value floor_div(Body& b, std::span<const Value> x) {
-  const auto [a, d] = alike(b, x[0], x[1]);
+  const auto [a, d] = b.alike(x[0], x[1]);
   const Value q = b.binary(Op::divide, a, d);
   if (ir::is_float(b.type(q))) return b.unary(Op::floor, q);
   return b.binary(Op::subtract, q, b.convert(is_below(b, b.binary(Op::remainder, a, d), d), b.type(q)));
 }
 Value floor_mod(Body& b, std::span<const Value> x) {
-  const auto [a, d] = alike(b, x[0], x[1]);
+  const auto [a, d] = b.alike(x[0], x[1]);
   const Value rest = b.binary(Op::remainder, a, d);
   return b.select(is_below(b, rest, d), b.binary(Op::add, rest, d), rest);
 }
@@ -91,15 +79,15 @@ Value zero_where(Body& b, Value zero, Value otherwise) {
   return b.select(b.compare(Direction::EQ, zero, b.like(zero, 0)), b.like(otherwise, 0), otherwise);
 }
 Value mul_no_nan(Body& b, std::span<const Value> x) {
-  const auto [a, d] = alike(b, x[0], x[1]);
+  const auto [a, d] = b.alike(x[0], x[1]);
   return zero_where(b, d, times(b, a, d));
 }
 Value x_div_y(Body& b, std::span<const Value> x) {
-  const auto [a, d] = alike(b, x[0], x[1]);
+  const auto [a, d] = b.alike(x[0], x[1]);
   return zero_where(b, a, b.binary(Op::divide, a, d));
 }
 Value x_log_y(Body& b, std::span<const Value> x) {
-  const auto [a, d] = alike(b, x[0], x[1]);
+  const auto [a, d] = b.alike(x[0], x[1]);
   return zero_where(b, a, times(b, a, b.unary(Op::log, d)));
 }
 
@@ -169,7 +157,7 @@ Values random(Lowering& l) {
 
 Values select(Lowering& l) {
   return l.fuse([](Body& b, std::span<const Value> x) {
-    const auto [yes, no] = alike(b, x[1], x[2]);
+    const auto [yes, no] = b.alike(x[1], x[2]);
     Value condition = x[0];
     const bool by_rows = b.rank(condition) == 1 && b.rank(yes) > 1;  // Select, not SelectV2: a condition a row
     condition = by_rows ? b.broadcast(condition, b.dims(yes), {0}) : b.expand(condition, b.dims(yes));
