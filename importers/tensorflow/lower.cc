@@ -13,7 +13,6 @@
 #include "importers/lowering/layout.h"
 #include "importers/tensorflow/lower_rules.h"
 #include "src/base/text.h"
-#include "src/ir/verify.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -95,7 +94,6 @@ class Lowerer final : public Variables {
     if (outside_ > 0)
       notes_.push_back({0, 0, "outside-step", fmt::format("{} nodes initialise variables or save them: no part of a step", outside_)});
     ASSIGN_OR_RETURN(ir::Module module, program_.finish());
-    for (const ir::Finding& broken : ir::verify(module)) return base::Error{broken_rule(module, broken)};
     lowering::channels_last(module);
     return Lowered{std::move(module), std::move(notes_)};
   }
@@ -121,13 +119,6 @@ class Lowerer final : public Variables {
   }
 
  private:
-  static std::string broken_rule(const ir::Module& module, const ir::Finding& broken) {
-    const ir::Instr& instr = module.instr(broken.at.comp, broken.at.instr);
-    const ir::Origin* origin = module.origin(instr);
-    const std::string_view node = origin == nullptr ? module.name_of(instr) : module.text(origin->op_name);
-    return fmt::format("node '{}': {}", base::escaped(node), broken.what);
-  }
-
   /// Handles pass through identities.
   Edge resolved(Edge edge) const {
     for (size_t steps = 0; steps < graph_.nodes.size() && edge.node >= 0; ++steps) {
