@@ -11,9 +11,9 @@
 
 #include "importers/tensorflow/graph_def.h"
 #include "importers/tensorflow/step_stats.h"
-#include "importers/tensorflow/wire.h"
 #include "src/base/hash.h"
 #include "src/base/text.h"
+#include "src/base/wire.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -181,26 +181,28 @@ class Writer {
   /// False: damaged.
   bool message(std::string_view bytes, In in, int depth = 0) {
     constexpr int kDeepest = 32;
-    Wire wire(bytes);
-    while (depth < kDeepest && wire.next()) {
-      const FieldRow* row = field_row(in, wire.field());
+    base::WireReader wire(bytes);
+    while (depth < kDeepest) {
+      const auto field = wire.next();
+      if (!field) break;
+      const FieldRow* row = field_row(in, field->number);
       if (row == nullptr) continue;
       if (row->holds == Holds::message) {
-        if (!wire.is_bytes()) return false;
+        if (!field->is_bytes()) return false;
         out_.append(row->name).append(" {\n");
-        if (!message(wire.bytes(), row->message, depth + 1)) return false;
+        if (!message(field->bytes, row->message, depth + 1)) return false;
         out_ += "}\n";
       } else if (row->holds == Holds::text) {
         out_.append(row->name) += ": ";
-        quote(out_, wire.bytes());
+        quote(out_, field->bytes);
         out_ += '\n';
-      } else if (wire.is_bytes()) {
-        if (!packed(*row, wire.bytes())) return false;
+      } else if (field->is_bytes()) {
+        if (!packed(*row, field->bytes)) return false;
       } else {
-        number(*row, wire.number());
+        number(*row, field->value);
       }
     }
-    return depth < kDeepest && wire.ok();
+    return depth < kDeepest && wire.wrong().empty();
   }
 
   std::string take() { return std::move(out_); }
@@ -214,12 +216,9 @@ class Writer {
   /// Numbers one behind the other, as proto3 writes lists.
   bool packed(const FieldRow& row, std::string_view bytes) {
     const size_t size = row.holds == Holds::f32 ? 4 : row.holds == Holds::f64 ? 8 : 0;
-    while (!bytes.empty()) {
-      uint64_t bits = 0;
-      if (!take_number(bytes, size, bits)) return false;
-      number(row, bits);
-    }
-    return true;
+    base::WireNumbers numbers(bytes, size);
+    while (const auto bits = numbers.next()) number(row, *bits);
+    return numbers.left() == 0;
   }
 
   std::string out_;
@@ -258,23 +257,34 @@ bool is_word(std::string_view text) {
   return !text.empty() && text.size() < 4096 && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7F; });
 }
 
+/// The next field if it is this string or message.
+std::optional<std::string_view> next_bytes(base::WireReader& wire, uint32_t number) {
+  const auto field = wire.next();
+  return field && field->number == number && field->is_bytes() ? std::optional(field->bytes) : std::nullopt;
+}
+
 /// A NodeDef: its name and its op come first.
 bool is_node(std::string_view bytes) {
-  Wire wire(bytes);
-  if (!wire.next() || wire.field() != 1 || !wire.is_bytes() || !is_word(wire.bytes())) return false;
-  return wire.next() && wire.field() == 2 && wire.is_bytes() && is_word(wire.bytes()) && wire.bytes().find('/') == std::string_view::npos;
+  base::WireReader wire(bytes);
+  const auto name = next_bytes(wire, 1);
+  if (!name || !is_word(*name)) return false;
+  const auto op = next_bytes(wire, 2);
+  return op && is_word(*op) && op->find('/') == std::string_view::npos;
 }
 
 bool is_graph(std::string_view bytes) {
-  Wire wire(bytes);
-  return wire.next() && wire.field() == 1 && wire.is_bytes() && is_node(wire.bytes());
+  base::WireReader wire(bytes);
+  const auto node = next_bytes(wire, 1);
+  return node && is_node(*node);
 }
 
 /// The first field of that number that is a message; empty: none among the first few.
 std::string_view first_message(std::string_view bytes, uint32_t number) {
-  Wire wire(bytes);
-  for (int fields = 0; fields < 8 && wire.next(); ++fields) {
-    if (wire.field() == number && wire.is_bytes()) return wire.bytes();
+  base::WireReader wire(bytes);
+  for (int fields = 0; fields < 8; ++fields) {
+    const auto field = wire.next();
+    if (!field) break;
+    if (field->number == number && field->is_bytes()) return field->bytes;
   }
   return {};
 }
@@ -287,8 +297,9 @@ std::optional<In> graph_kind(std::string_view bytes) {
 }
 
 bool is_device(std::string_view bytes) {
-  Wire wire(bytes);
-  return wire.next() && wire.field() == 1 && wire.is_bytes() && wire.bytes().starts_with('/') && is_word(wire.bytes());
+  base::WireReader wire(bytes);
+  const auto name = next_bytes(wire, 1);
+  return name && name->starts_with('/') && is_word(*name);
 }
 
 std::optional<In> stats_kind(std::string_view bytes) {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "importers/tensorflow/profile_events.h"
-#include "importers/tensorflow/wire.h"
 #include "importers/tensorflow/xprof.h"
 #include "src/base/text.h"
+#include "src/base/wire.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -47,14 +47,14 @@ struct Line {
 /// Entry of a map<int64, X…Metadata>: id and name.
 std::pair<int64_t, std::string_view> metadata(std::string_view entry) {
   std::pair<int64_t, std::string_view> result;
-  Wire outer(entry);
-  while (outer.next()) {
-    if (outer.field() == 1) result.first = outer.integer();
-    if (outer.field() != 2 || !outer.is_bytes()) continue;
-    Wire inner(outer.bytes());
-    while (inner.next()) {
-      if (inner.field() == 1 && !inner.is_bytes()) result.first = inner.integer();
-      if (inner.field() == 2) result.second = inner.bytes();
+  base::WireReader outer(entry);
+  while (const auto outer_field = outer.next()) {
+    if (outer_field->number == 1) result.first = outer_field->integer();
+    if (outer_field->number != 2 || !outer_field->is_bytes()) continue;
+    base::WireReader inner(outer_field->bytes);
+    while (const auto inner_field = inner.next()) {
+      if (inner_field->number == 1 && !inner_field->is_bytes()) result.first = inner_field->integer();
+      if (inner_field->number == 2) result.second = inner_field->bytes;
     }
   }
   return result;
@@ -62,25 +62,25 @@ std::pair<int64_t, std::string_view> metadata(std::string_view entry) {
 
 /// False where the bytes are no protobuf.
 bool read(std::string_view bytes, Plane& plane) {
-  Wire wire(bytes);
-  while (wire.next()) {
-    if (!wire.is_bytes()) continue;
-    if (wire.field() == 2) plane.name = wire.bytes();
-    if (wire.field() == 3) plane.lines.push_back(wire.bytes());
-    if (wire.field() == 4) plane.events.insert(metadata(wire.bytes()));
-    if (wire.field() == 5) plane.stats.insert(metadata(wire.bytes()));
+  base::WireReader wire(bytes);
+  while (const auto field = wire.next()) {
+    if (!field->is_bytes()) continue;
+    if (field->number == 2) plane.name = field->bytes;
+    if (field->number == 3) plane.lines.push_back(field->bytes);
+    if (field->number == 4) plane.events.insert(metadata(field->bytes));
+    if (field->number == 5) plane.stats.insert(metadata(field->bytes));
   }
-  return wire.ok();
+  return wire.wrong().empty();
 }
 
 bool read(std::string_view bytes, Line& line) {
-  Wire wire(bytes);
-  while (wire.next()) {
-    if (wire.field() == 2 || (wire.field() == 11 && !wire.bytes().empty())) line.name = wire.bytes();
-    if (wire.field() == 3) line.begin_ns = wire.integer();
-    if (wire.field() == 4 && wire.is_bytes()) line.events.push_back(wire.bytes());
+  base::WireReader wire(bytes);
+  while (const auto field = wire.next()) {
+    if (field->number == 2 || (field->number == 11 && !field->bytes.empty())) line.name = field->bytes;
+    if (field->number == 3) line.begin_ns = field->integer();
+    if (field->number == 4 && field->is_bytes()) line.events.push_back(field->bytes);
   }
-  return wire.ok();
+  return wire.wrong().empty();
 }
 
 class Reader {
@@ -89,29 +89,30 @@ class Reader {
 
   base::Result<model::Imported> run() {
     find_start();
-    Wire space(input_.bytes);
-    while (space.next()) {
-      if (space.field() != 1 || !space.is_bytes()) continue;
+    base::WireReader space(input_.bytes);
+    while (const auto space_field = space.next()) {
+      if (space_field->number != 1 || !space_field->is_bytes()) continue;
       Plane plane;
-      if (!read(space.bytes(), plane) || !lines(plane)) return broken(input_.bytes.size() - space.left() - space.bytes().size());
+      if (!read(space_field->bytes, plane) || !lines(plane)) return broken(space.offset_of(*space_field));
     }
-    if (!space.ok()) return broken(input_.bytes.size() - space.left());
+    if (!space.wrong().empty()) return broken(space.at());
     return events_.finish();
   }
 
  private:
   /// Newer profiles count from their start, which the plane "Task Environment" tells: XPlane { stats = 6 }.
   void find_start() {
-    Wire space(input_.bytes);
-    while (space.next()) {
+    base::WireReader space(input_.bytes);
+    while (const auto space_field = space.next()) {
       Plane plane;
-      if (space.field() != 1 || !space.is_bytes() || !read(space.bytes(), plane) || plane.name != "Task Environment") continue;
-      Wire wire(space.bytes());
-      while (wire.next()) {
-        if (wire.field() != 6 || !wire.is_bytes()) continue;
+      if (space_field->number != 1 || !space_field->is_bytes() || !read(space_field->bytes, plane) || plane.name != "Task Environment")
+        continue;
+      base::WireReader wire(space_field->bytes);
+      while (const auto field = wire.next()) {
+        if (field->number != 6 || !field->is_bytes()) continue;
         int64_t id = 0, number = 0;
-        Wire stat(wire.bytes());
-        while (stat.next()) (stat.field() == 1 ? id : number) = stat.integer();
+        base::WireReader stat(field->bytes);
+        while (const auto part = stat.next()) (part->number == 1 ? id : number) = part->integer();
         if (name_in(plane.stats, id) == "profile_start_time") start_ns_ = std::clamp<int64_t>(number, 0, kMostPicos);
       }
     }
@@ -140,16 +141,16 @@ class Reader {
   bool event(const Plane& plane, const Line& line, std::string_view bytes) {
     ProfileEvent found{plane.name, line.name, {}, {}, {}, {}, line.begin_ns, 0};
     std::string group;
-    Wire wire(bytes);
-    while (wire.next()) {
-      if (wire.field() == 1) found.name = name_in(plane.events, wire.integer());
-      if (wire.field() == 2 && !wire.is_bytes()) found.begin_ns = begin_ns(line.begin_ns, wire.integer());
-      if (wire.field() == 3) found.duration_ns = std::clamp<int64_t>(wire.integer(), 0, kMostPicos) / kPicosOfNano;
-      if (wire.field() == 4 && wire.is_bytes() && !stat(plane, wire.bytes(), found, group)) return false;
+    base::WireReader wire(bytes);
+    while (const auto field = wire.next()) {
+      if (field->number == 1) found.name = name_in(plane.events, field->integer());
+      if (field->number == 2 && !field->is_bytes()) found.begin_ns = begin_ns(line.begin_ns, field->integer());
+      if (field->number == 3) found.duration_ns = std::clamp<int64_t>(field->integer(), 0, kMostPicos) / kPicosOfNano;
+      if (field->number == 4 && field->is_bytes() && !stat(plane, field->bytes, found, group)) return false;
     }
     found.group = group;
-    if (wire.ok()) events_.add(found);
-    return wire.ok();
+    if (wire.wrong().empty()) events_.add(found);
+    return wire.wrong().empty();
   }
 
   static int64_t begin_ns(int64_t line_ns, int64_t offset_ps) {
@@ -166,20 +167,20 @@ class Reader {
     Stat stat = Stat::other;
     std::string_view text;
     int64_t number = -1;
-    Wire wire(bytes);
-    while (wire.next()) {
-      if (wire.field() == 1) {
-        const auto row = std::ranges::find(kStats, name_in(plane.stats, wire.integer()), &StatRow::name);
+    base::WireReader wire(bytes);
+    while (const auto field = wire.next()) {
+      if (field->number == 1) {
+        const auto row = std::ranges::find(kStats, name_in(plane.stats, field->integer()), &StatRow::name);
         stat = row == std::end(kStats) ? Stat::other : row->stat;
       }
-      if (wire.field() == 3 || wire.field() == 4) number = wire.integer();
-      if (wire.field() == 5) text = wire.bytes();
-      if (wire.field() == 7) text = name_in(plane.stats, wire.integer());
+      if (field->number == 3 || field->number == 4) number = field->integer();
+      if (field->number == 5) text = field->bytes;
+      if (field->number == 7) text = name_in(plane.stats, field->integer());
     }
     if (stat == Stat::annotation && event.annotation.empty()) event.annotation = text;
     if (stat == Stat::hlo) event.hlo = text;
     if (stat == Stat::group && number >= 0) group = std::to_string(number);
-    return wire.ok();
+    return wire.wrong().empty();
   }
 
   const Input& input_;
@@ -195,14 +196,16 @@ bool is_plane(std::string_view name) {
 }  // namespace
 
 Match match_xplane(const Input& input) {
-  Wire space(input.bytes);
-  for (int planes = 0; planes < 16 && space.next() && space.is_bytes() && space.field() <= 4; ++planes) {
-    if (space.field() != 1) continue;
-    Wire plane(space.bytes());
-    while (plane.next()) {
-      if (plane.field() == 2 && plane.is_bytes() && is_plane(plane.bytes()))
-        return {Match::sure, "an XSpace with plane " + std::string(plane.bytes())};
-      if (plane.field() > 2) break;
+  base::WireReader space(input.bytes);
+  for (int planes = 0; planes < 16; ++planes) {
+    const auto part = space.next();
+    if (!part || !part->is_bytes() || part->number > 4) break;
+    if (part->number != 1) continue;
+    base::WireReader plane(part->bytes);
+    while (const auto field = plane.next()) {
+      if (field->number == 2 && field->is_bytes() && is_plane(field->bytes))
+        return {Match::sure, "an XSpace with plane " + std::string(field->bytes)};
+      if (field->number > 2) break;
     }
   }
   return {Match::none, "no binary XSpace"};

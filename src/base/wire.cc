@@ -75,7 +75,8 @@ std::optional<WireField> WireReader::next() {
 }
 
 std::optional<uint64_t> WireNumbers::next() {
-  const Varint read = read_varint(rest_);
+  if (size_ > rest_.size()) return std::nullopt;
+  const Varint read = size_ == 0 ? read_varint(rest_) : Varint{rest_.empty() ? 0 : little_endian(rest_.substr(0, size_)), size_};
   if (read.length == 0) return std::nullopt;
   rest_.remove_prefix(read.length);
   return read.value;

@@ -13,6 +13,8 @@ struct WireField {
   uint64_t value = 0;      ///< of varint and fixed
   std::string_view bytes;  ///< of bytes: a string, a message, packed numbers
   size_t at = 0;           ///< offset of its tag in the text that the reader was made of, plus the reader's offset
+  bool is_bytes() const { return type == Type::bytes; }
+  int64_t integer() const { return static_cast<int64_t>(value); }
 };
 
 /// The fields of one message in order. Groups (long out of use) count as damage.
@@ -36,14 +38,17 @@ class WireReader {
   std::string_view wrong_;
 };
 
-/// The numbers of a packed field.
+/// The numbers of a packed field: varints, or `size` bytes each.
 class WireNumbers {
  public:
-  explicit WireNumbers(std::string_view packed) : rest_(packed) {}
+  explicit WireNumbers(std::string_view packed, size_t size = 0) : rest_(packed), size_(size) {}
+  /// Nothing at the end, and where the bytes are cut: see left().
   std::optional<uint64_t> next();
+  size_t left() const { return rest_.size(); }
 
  private:
   std::string_view rest_;
+  size_t size_;
 };
 
 }  // namespace base
