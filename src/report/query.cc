@@ -1,0 +1,40 @@
+// The table of queries is the files of queries/, embedded: the first comment line is the sentence.
+#include "src/report/query.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "embedded/report_queries.h"
+
+namespace report {
+namespace {
+
+constexpr std::string_view first_comment(std::string_view sql) {
+  const std::string_view line = sql.substr(0, sql.find('\n'));
+  return line.starts_with("-- ") ? line.substr(3) : std::string_view();
+}
+
+constexpr auto kQueries = [] {
+  std::array<Query, std::size(query_sql::embedded::kFiles)> table{};
+  for (size_t i = 0; i < table.size(); ++i) {
+    const auto& file = query_sql::embedded::kFiles[i];
+    table[i] = {file.name, first_comment(file.text), file.text};
+  }
+  return table;
+}();
+
+}  // namespace
+
+std::span<const Query> queries() { return kQueries; }
+
+base::Result<model::Rows> ask(const model::Reader& reader, std::string_view name, std::span<const model::Cell> parameters) {
+  const auto* query = std::ranges::find(kQueries, name, &Query::name);
+  assert(query != kQueries.end());
+  return reader.query(query->sql, parameters);
+}
+
+model::Cell cell(int64_t value) { return {model::Cell::Kind::integer, value, 0, {}}; }
+model::Cell cell(std::string_view value) { return {model::Cell::Kind::text, 0, 0, std::string(value)}; }
+
+}  // namespace report

@@ -1,0 +1,110 @@
+// Queries off the UI thread: one worker with its own read-only connection a database, and answers that arrive between frames.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "src/base/result.h"
+#include "src/model/store.h"
+
+namespace ui {
+
+class Loader {
+ public:
+  /// `here`: jobs run inside post(), for tests and pictures that need the same frames every time.
+  enum class Mode { worker, here };
+  using Job = std::function<void(const base::Result<model::Reader>&)>;
+
+  Loader(std::string path, Mode mode);
+  ~Loader();  ///< jobs that have not begun are dropped; the one that runs is waited for
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+
+  /// Jobs run in order. The reader is opened before the first one; where that failed they get the error.
+  void post(Job job);
+  bool busy() const { return waiting_ > 0; }
+  const std::string& path() const { return path_; }
+  /// Called on the worker after each job: wakes a window that sleeps until there is input.
+  void on_done(std::function<void()> wake);
+
+ private:
+  void work(std::stop_token stop);
+
+  std::string path_;
+  Mode mode_;
+  std::optional<base::Result<model::Reader>> reader_;  ///< of the worker alone, or of post() in mode `here`
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Job> jobs_;
+  std::function<void()> wake_;
+  std::atomic<int> waiting_ = 0;
+  std::jthread worker_;
+};
+
+/// The newest answer to a question that changes: while the next one is on the way, the one before stays, so that nothing flickers.
+template <typename T>
+class Latest {
+ public:
+  using Work = std::function<base::Result<T>(const model::Reader&)>;
+
+  /// Asks where `key` is not the key of the last question. A question that nobody waits for any more is not answered.
+  void want(Loader& loader, const std::string& key, Work work) {
+    if (asked_ && *asked_ == key) return;
+    asked_ = key;
+    pending_ = std::make_shared<Slot>();
+    loader.post([slot = std::weak_ptr<Slot>(pending_), work = std::move(work)](const base::Result<model::Reader>& reader) {
+      const std::shared_ptr<Slot> alive = slot.lock();
+      if (!alive) return;
+      alive->answer = reader.ok() ? work(*reader) : base::Result<T>(reader.error());
+      alive->ready.store(true, std::memory_order_release);
+    });
+  }
+  /// Asks again, whatever the key.
+  void forget() { asked_.reset(); }
+
+  /// nullptr: no answer yet, or the last one was an error.
+  const T* value() {
+    settle();
+    return current_ && current_->ok() ? &**current_ : nullptr;
+  }
+  const base::Error* error() {
+    settle();
+    return current_ && !current_->ok() ? &current_->error() : nullptr;
+  }
+  bool waiting() {
+    settle();
+    return pending_ != nullptr;
+  }
+  /// Counts answers: what was made from a value is made again where this changes.
+  int revision() {
+    settle();
+    return revision_;
+  }
+
+ private:
+  struct Slot {
+    std::atomic<bool> ready = false;
+    std::optional<base::Result<T>> answer;
+  };
+  void settle() {
+    if (!pending_ || !pending_->ready.load(std::memory_order_acquire)) return;
+    current_ = std::move(pending_->answer);
+    pending_.reset();
+    ++revision_;
+  }
+
+  std::optional<std::string> asked_;
+  std::shared_ptr<Slot> pending_;
+  std::optional<base::Result<T>> current_;
+  int revision_ = 0;
+};
+
+}  // namespace ui

@@ -1,0 +1,38 @@
+// The renderer's part of ImGui is missing here: the atlas must be made by hand, and RendererHasVtxOffset promised, or a window with more
+// than 16,384 rectangles aborts.
+#include "ui/offscreen.h"
+
+#include "ui/input.h"
+
+namespace ui {
+
+Offscreen::Offscreen(int width, int height, const Theme& theme) : theme_(theme) {
+  ImGui::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;
+  io.LogFilename = nullptr;
+  io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
+  io.DeltaTime = 1.f / 60;
+  io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+  load_fonts(theme.scale);
+  apply(theme);
+  unsigned char* pixels = nullptr;
+  int w = 0, h = 0;
+  io.Fonts->GetTexDataAsAlpha8(&pixels, &w, &h);
+}
+
+Offscreen::~Offscreen() { ImGui::DestroyContext(); }
+
+void Offscreen::frame(Shell& shell, Session& session, const Hand& hand) {
+  feed_pointer({hand.mouse, {hand.down[0], hand.down[1], hand.down[2]}, hand.wheel, hand.wheel_x, hand.ctrl, hand.shift});
+  for (const char c : hand.text) ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(c));
+  session.keys = hand.keys;
+  ImGui::NewFrame();
+  shell.draw(session);
+  ImGui::Render();
+  session.keys.clear();
+}
+
+Picture Offscreen::picture() const { return rasterise(*ImGui::GetDrawData(), ImGui::GetColorU32(ImGuiCol_WindowBg)); }
+
+}  // namespace ui

@@ -1,0 +1,31 @@
+// Panels: one file and one row of the table each.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "ui/session.h"
+
+namespace ui {
+
+/// Draws into the window that the shell has begun. State that outlives a frame is the panel's own; what it shows comes from reports and
+/// queries by Latest. A panel without data says why.
+class Panel {
+ public:
+  virtual ~Panel() = default;
+  virtual void draw(Session& session) = 0;
+};
+
+struct PanelKind {
+  std::string_view name;   ///< of --panel and of the report behind it: "top"
+  std::string_view title;  ///< on its tab
+  std::string_view about;
+  std::unique_ptr<Panel> (*make)();
+};
+std::span<const PanelKind> panels();
+const PanelKind* find_panel(std::string_view name);
+
+std::unique_ptr<Panel> make_top();
+
+}  // namespace ui

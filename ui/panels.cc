@@ -1,0 +1,22 @@
+// The table of panels, in the order of their tabs.
+#include <algorithm>
+
+#include "ui/panel.h"
+
+namespace ui {
+namespace {
+
+constexpr PanelKind kPanels[] = {
+    {"top", "Top", "every step with its time, sortable and grouped", make_top},
+};
+
+}  // namespace
+
+std::span<const PanelKind> panels() { return kPanels; }
+
+const PanelKind* find_panel(std::string_view name) {
+  const auto* found = std::ranges::find(kPanels, name, &PanelKind::name);
+  return found == std::end(kPanels) ? nullptr : found;
+}
+
+}  // namespace ui

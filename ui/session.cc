@@ -1,0 +1,105 @@
+// The selection and its history; what it needs is asked of the loader, and drawn when it has come.
+#include "ui/session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+namespace {
+
+constexpr size_t kMostHistory = 1000;
+
+}  // namespace
+
+void Session::open(std::string path) {
+  documents_.push_back(std::make_unique<Document>(std::move(path), mode_));
+  if (wake_) documents_.back()->loader.on_done(wake_);
+}
+
+Document* Session::document() { return selection_.document < documents_.size() ? documents_[selection_.document].get() : nullptr; }
+
+void Session::select(Selection selection) {
+  if (selection == selection_) return;
+  if (selection_.run != 0) before_.push_back(selection_);
+  if (before_.size() > kMostHistory) before_.erase(before_.begin());
+  after_.clear();
+  selection_ = std::move(selection);
+  ++revision_;
+}
+
+void Session::select_run(size_t document, int64_t run) {
+  if (document == selection_.document && run == selection_.run) return;
+  Selection next;
+  next.document = document;
+  next.run = run;
+  select(std::move(next));
+}
+
+void Session::select_step(int32_t step) {
+  Selection next = selection_;
+  next.step = step;
+  if (const RunData* run = data()) {
+    const StepInfo* info = run->find(step);
+    if (info != nullptr && !info->source_file.empty()) {
+      next.file = info->source_file;
+      next.line = info->source_line;
+    }
+  }
+  select(std::move(next));
+}
+
+bool Session::back() {
+  if (before_.empty()) return false;
+  after_.push_back(std::exchange(selection_, before_.back()));
+  before_.pop_back();
+  ++revision_;
+  return true;
+}
+
+bool Session::forward() {
+  if (after_.empty()) return false;
+  before_.push_back(std::exchange(selection_, after_.back()));
+  after_.pop_back();
+  ++revision_;
+  return true;
+}
+
+const RunInfo* Session::run() {
+  Document* open = document();
+  const std::vector<RunInfo>* runs = open == nullptr ? nullptr : open->runs.value();
+  if (runs == nullptr) return nullptr;
+  const auto found = std::ranges::find(*runs, selection_.run, &RunInfo::run);
+  return found == runs->end() ? nullptr : &*found;
+}
+
+const RunData* Session::data() {
+  Document* open = document();
+  const RunData* data = open == nullptr ? nullptr : open->data.value();
+  return data != nullptr && data->run == selection_.run ? data : nullptr;
+}
+
+const StepInfo* Session::step() {
+  const RunData* run = data();
+  return run == nullptr ? nullptr : run->find(selection_.step);
+}
+
+void Session::update() {
+  for (const auto& open : documents_) open->runs.want(open->loader, "runs", read_runs);
+  Document* open = document();
+  if (open == nullptr) return;
+  const std::vector<RunInfo>* runs = open->runs.value();
+  if (selection_.run == 0 && runs != nullptr && !runs->empty()) selection_.run = runs->front().run, ++revision_;
+  if (selection_.run == 0) return;
+  const int64_t run = selection_.run;
+  open->data.want(open->loader, std::to_string(run), [run](const model::Reader& reader) { return read_run(reader, run); });
+}
+
+int Session::pressed(int key) const {
+  return static_cast<int>(std::ranges::count_if(keys, [&](const Key& k) { return k.key == key && !k.ctrl && !k.alt; }));
+}
+
+bool Session::pressed_with_ctrl(int key) const {
+  return std::ranges::any_of(keys, [&](const Key& k) { return k.key == key && k.ctrl; });
+}
+
+}  // namespace ui

@@ -1,0 +1,88 @@
+// What all panels share: the open databases, the one selection, and the keys of this frame.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ui/loader.h"
+#include "ui/run_data.h"
+#include "ui/theme.h"
+
+namespace ui {
+
+/// The one selection: a click in any panel moves all. Fields that a click does not concern stay.
+struct Selection {
+  size_t document = 0;
+  int64_t run = 0;    ///< 0: none
+  int32_t step = -1;  ///< −1: none
+  std::string file;   ///< source line; empty: none
+  int64_t line = 0;
+  bool operator==(const Selection&) const = default;
+};
+
+/// An open database.
+struct Document {
+  Document(std::string path, Loader::Mode mode) : loader(std::move(path), mode) {}
+  Loader loader;
+  Latest<std::vector<RunInfo>> runs;
+  Latest<RunData> data;  ///< of the selected run
+};
+
+class Session {
+ public:
+  explicit Session(Loader::Mode mode = Loader::Mode::worker) : mode_(mode) {}
+
+  void open(std::string path);
+  std::deque<std::unique_ptr<Document>>& documents() { return documents_; }
+  /// nullptr: nothing is open.
+  Document* document();
+
+  const Selection& selection() const { return selection_; }
+  void select(Selection selection);  ///< the one before goes on the history
+  void select_run(size_t document, int64_t run);
+  void select_step(int32_t step);
+  bool back();     ///< false: there is nothing before
+  bool forward();  ///< false: there is nothing after
+  int selection_revision() const { return revision_; }
+
+  /// Of the selected run; nullptr until they are read, and where there is none.
+  const RunInfo* run();
+  const RunData* data();
+  const StepInfo* step();
+
+  /// Asks for what the selection needs and is not there. Once a frame, before the panels draw.
+  void update();
+
+  // --- keys: what was pressed since the last frame, as characters ('W', '/', '?') or the names below; empty while a text is edited
+  static constexpr int kEscape = 256, kEnter = 257, kLeft = 258, kRight = 259, kUp = 260, kDown = 261, kF1 = 262, kDelete = 263;
+  struct Key {
+    int key = 0;
+    bool ctrl = false, shift = false, alt = false;
+    bool operator==(const Key&) const = default;
+  };
+  std::vector<Key> keys;
+  /// How often it was pressed without Ctrl and Alt.
+  int pressed(int key) const;
+  bool pressed_with_ctrl(int key) const;
+  std::string_view panel_with_focus;  ///< name of the panel that gets the keys
+
+  // --- what the shell does for a panel
+  std::string show_panel;  ///< name of a panel to bring to the front; the shell clears it
+  std::string message;     ///< one line at the bottom
+  Theme theme;
+  void on_done(std::function<void()> wake) { wake_ = std::move(wake); }
+
+ private:
+  Loader::Mode mode_;
+  std::deque<std::unique_ptr<Document>> documents_;
+  Selection selection_;
+  std::vector<Selection> before_, after_;
+  int revision_ = 0;
+  std::function<void()> wake_;
+};
+
+}  // namespace ui

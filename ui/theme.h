@@ -1,0 +1,40 @@
+// Colours, fonts and scale. Panels take every colour from here or from ImGui's style, and every length as a multiple of the font's size.
+#pragma once
+
+#include <imgui.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace ui {
+
+enum class Mode : uint8_t { dark, light };
+
+struct Theme {
+  Mode mode = Mode::dark;
+  float scale = 1;  ///< of the monitor
+};
+
+/// Sets ImGui's style for the theme.
+void apply(const Theme& theme);
+/// DejaVu where it is installed (Latin, Greek, arrows, mathematics, boxes), else ImGui's own 13 pixel font. Once a context and scale.
+void load_fonts(float scale);
+/// For code and numbers in columns.
+ImFont* mono_font();
+
+/// Okabe–Ito, distinct for the common forms of colour blindness; what would vanish on the ground of the mode is replaced.
+ImU32 series_color(const Theme& theme, size_t index);
+/// The same colour for the same word, in every panel.
+ImU32 color_of(const Theme& theme, std::string_view word);
+/// Black or white, whichever is read better on `ground`.
+ImU32 text_on(ImU32 ground);
+/// Of a share of the roof, 0 to 1: from orange (far from it) to blue (at it).
+ImU32 roof_color(double share);
+
+// Verdicts are blue and orange and never told by colour alone.
+ImU32 good_color(const Theme& theme);
+ImU32 bad_color(const Theme& theme);
+ImU32 neutral_color(const Theme& theme);
+ImU32 with_alpha(ImU32 color, float alpha);
+
+}  // namespace ui
