@@ -72,11 +72,13 @@ const RunInfo* Session::run() {
   return found == runs->end() ? nullptr : &*found;
 }
 
-const RunData* Session::data() {
+std::shared_ptr<const RunData> Session::shared_data() {
   Document* open = document();
-  const RunData* data = open == nullptr ? nullptr : open->data.value();
-  return data != nullptr && data->run == selection_.run ? data : nullptr;
+  const std::shared_ptr<const RunData>* data = open == nullptr ? nullptr : open->data.value();
+  return data != nullptr && (*data)->run == selection_.run ? *data : nullptr;
 }
+
+const RunData* Session::data() { return shared_data().get(); }
 
 const StepInfo* Session::step() {
   const RunData* run = data();
@@ -91,7 +93,10 @@ void Session::update() {
   if (selection_.run == 0 && runs != nullptr && !runs->empty()) selection_.run = runs->front().run, ++revision_;
   if (selection_.run == 0) return;
   const int64_t run = selection_.run;
-  open->data.want(open->loader, std::to_string(run), [run](const model::Reader& reader) { return read_run(reader, run); });
+  open->data.want(open->loader, std::to_string(run), [run](const model::Reader& reader) -> base::Result<std::shared_ptr<const RunData>> {
+    ASSIGN_OR_RETURN(RunData data, read_run(reader, run));
+    return std::make_shared<const RunData>(std::move(data));
+  });
 }
 
 int Session::pressed(int key) const {

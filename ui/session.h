@@ -29,7 +29,7 @@ struct Document {
   Document(std::string path, Loader::Mode mode) : loader(std::move(path), mode) {}
   Loader loader;
   Latest<std::vector<RunInfo>> runs;
-  Latest<RunData> data;  ///< of the selected run
+  Latest<std::shared_ptr<const RunData>> data;  ///< of the selected run
 };
 
 class Session {
@@ -52,6 +52,7 @@ class Session {
   /// Of the selected run; nullptr until they are read, and where there is none.
   const RunInfo* run();
   const RunData* data();
+  std::shared_ptr<const RunData> shared_data();  ///< the same, for work on another thread
   const StepInfo* step();
 
   /// Asks for what the selection needs and is not there. Once a frame, before the panels draw.
