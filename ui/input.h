@@ -13,4 +13,9 @@ struct Pointer {
 };
 void feed_pointer(const Pointer& pointer);
 
+/// A key goes down or up, for what edits texts: Session's names of keys and the letters of Ctrl+A, C, V, X, Y, Z. Others are dropped.
+void feed_key(int key, bool down);
+/// A context without a window's backend knows no keys before 1.87.
+void name_keys();
+
 }  // namespace ui

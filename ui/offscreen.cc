@@ -14,6 +14,7 @@ Offscreen::Offscreen(int width, int height, const Theme& theme) : theme_(theme) 
   io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
   io.DeltaTime = 1.f / 60;
   io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+  name_keys();
   load_fonts(theme.scale);
   apply(theme);
   unsigned char* pixels = nullptr;
@@ -26,7 +27,10 @@ Offscreen::~Offscreen() { ImGui::DestroyContext(); }
 void Offscreen::frame(Shell& shell, Session& session, const Hand& hand) {
   feed_pointer({hand.mouse, {hand.down[0], hand.down[1], hand.down[2]}, hand.wheel, hand.wheel_x, hand.ctrl, hand.shift});
   for (const char c : hand.text) ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(c));
-  session.keys = hand.keys;
+  for (const Session::Key& key : down_) feed_key(key.key, false);
+  for (const Session::Key& key : hand.keys) feed_key(key.key, true);
+  down_ = session.keys = hand.keys;
+  if (ImGui::GetIO().WantTextInput) std::erase_if(session.keys, Session::edits_text);
   ImGui::NewFrame();
   shell.draw(session);
   ImGui::Render();

@@ -29,6 +29,7 @@ class Offscreen {
 
  private:
   Theme theme_;
+  std::vector<Session::Key> down_;  ///< since the last frame
 };
 
 }  // namespace ui

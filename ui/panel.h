@@ -9,12 +9,19 @@
 
 namespace ui {
 
+/// A line of the table of keys: {"W S", "zoom in and out"}.
+struct KeyHelp {
+  std::string_view keys, what;
+};
+
 /// Draws into the window that the shell has begun. State that outlives a frame is the panel's own; what it shows comes from reports and
 /// queries by Latest. A panel without data says why.
 class Panel {
  public:
   virtual ~Panel() = default;
   virtual void draw(Session& session) = 0;
+  /// Its keys, for the table that `?` shows. session.keys holds them only while the panel has the focus.
+  virtual std::span<const KeyHelp> keys() const { return {}; }
 };
 
 struct PanelKind {

@@ -99,6 +99,13 @@ void Session::update() {
   });
 }
 
+bool Session::edits_text(const Key& key) {
+  if (key.alt || key.key == kEscape || key.key == kF1) return false;
+  constexpr std::string_view kOfEditors = "ACVXYZ";
+  return !key.ctrl || (key.key >= kLeft && key.key != kF1) ||
+         (key.key < 128 && kOfEditors.find(static_cast<char>(key.key)) != std::string_view::npos);
+}
+
 int Session::pressed(int key) const {
   return static_cast<int>(std::ranges::count_if(keys, [&](const Key& k) { return k.key == key && !k.ctrl && !k.alt; }));
 }

@@ -58,14 +58,18 @@ class Session {
   /// Asks for what the selection needs and is not there. Once a frame, before the panels draw.
   void update();
 
-  // --- keys: what was pressed since the last frame, as characters ('W', '/', '?') or the names below; empty while a text is edited
-  static constexpr int kEscape = 256, kEnter = 257, kLeft = 258, kRight = 259, kUp = 260, kDown = 261, kF1 = 262, kDelete = 263;
+  // --- keys: what was pressed since the last frame, as characters ('W', '/', '?') or the names below. Only the panel with the focus sees
+  // them, and while a text is edited only what does not edit it.
+  static constexpr int kEscape = 256, kEnter = 257, kLeft = 258, kRight = 259, kUp = 260, kDown = 261, kF1 = 262, kDelete = 263, kTab = 264,
+                       kBackspace = 265, kPageUp = 266, kPageDown = 267, kHome = 268, kEnd = 269;
   struct Key {
     int key = 0;
     bool ctrl = false, shift = false, alt = false;
     bool operator==(const Key&) const = default;
   };
   std::vector<Key> keys;
+  /// Is it a key of the text that is edited? Those are no shortcuts.
+  static bool edits_text(const Key& key);
   /// How often it was pressed without Ctrl and Alt.
   int pressed(int key) const;
   bool pressed_with_ctrl(int key) const;

@@ -1,0 +1,60 @@
+// Every panel on every kind of database: it draws something, or says why not; no assertion of ImGui, no id twice.
+#include "ui/panel.h"
+
+#include "tests/unit/ui/person.h"
+
+namespace ui {
+namespace {
+
+void draw_all(std::string_view database, Mode mode, int width, int height) {
+  Person person({sample(database)}, width, height, mode);
+  for (const PanelKind& kind : panels()) {
+    SCOPED_TRACE(std::string(database) + ", panel " + std::string(kind.name));
+    person.show(kind.name);
+    person.look(4);
+    EXPECT_FALSE(screen::words().empty());
+  }
+  person.show("");
+  EXPECT_FALSE(screen::words().empty());
+}
+
+class Panels : public ::testing::TestWithParam<std::string_view> {};
+TEST_P(Panels, AreDrawnOn) { draw_all(GetParam(), Mode::dark, 1280, 800); }
+TEST_P(Panels, AreDrawnLightAndSmallOn) { draw_all(GetParam(), Mode::light, 320, 200); }
+INSTANTIATE_TEST_SUITE_P(Good, Panels, ::testing::ValuesIn(good_samples()), [](const auto& row) { return std::string(row.param); });
+INSTANTIATE_TEST_SUITE_P(Bad, Panels, ::testing::ValuesIn(bad_samples()), [](const auto& row) { return std::string(row.param); });
+
+TEST(PanelTable, HasUniqueNames) {
+  for (const PanelKind& kind : panels()) EXPECT_EQ(find_panel(kind.name), &kind);
+}
+
+TEST(PanelsWithoutADatabase, SaySo) {
+  Person person({});
+  for (const PanelKind& kind : panels()) person.show(kind.name);
+}
+
+TEST(PanelsWithEachStepSelected, AreDrawn) {
+  Person person({sample("mnist")});
+  ASSERT_NE(person.session.data(), nullptr);
+  person.show("");
+  for (const StepInfo& step : person.session.data()->steps) {
+    person.session.select_step(step.step);
+    person.look();
+  }
+}
+
+TEST(Conflicts, AreSeen) {
+  Person person({});
+  screen::begin_frame();
+  ImGui::NewFrame();
+  ImGui::Begin("planted");
+  ImGui::Button("x");
+  ImGui::Button("x");
+  ImGui::End();
+  ImGui::Render();
+  ASSERT_EQ(screen::conflicts().size(), 1u);
+  EXPECT_EQ(screen::conflicts()[0].substr(0, 8), "planted:");
+}
+
+}  // namespace
+}  // namespace ui
