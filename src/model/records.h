@@ -66,6 +66,7 @@ struct Sample {
   int64_t begin_ns = 0;     ///< since the run's start
   int64_t duration_ns = 0;  ///< of all executions together
   int32_t executions = 1;
+  int32_t round = 0;  ///< of variants 1 and 2: which comparison within the pass
 };
 
 struct Pass {

@@ -157,14 +157,15 @@ base::Result<RunInserts> RunInserts::make(const Database& database) {
   ASSIGN_OR_RETURN(Statement pass, database.prepare("INSERT INTO pass (run, pass, begin_ns, end_ns) VALUES (?1,?2,?3,?4)"));
   ASSIGN_OR_RETURN(
       Statement sample,
-      database.prepare("INSERT INTO sample (run, pass, step, variant, begin_ns, duration_ns, executions) VALUES (?1,?2,?3,?4,?5,?6,?7)"));
+      database.prepare(
+          "INSERT INTO sample (run, pass, step, variant, round, begin_ns, duration_ns, executions) VALUES (?1,?2,?3,?4,?5,?6,?7,?8)"));
   return RunInserts{std::move(pass), std::move(sample)};
 }
 
 base::Status RunInserts::add(int64_t run, const Pass& pass, std::span<const Sample> samples) {
   RETURN_IF_ERROR(insert_pass.run(run, pass.pass, pass.begin_ns, pass.end_ns));
   for (const Sample& s : samples) {
-    RETURN_IF_ERROR(insert_sample.run(run, pass.pass, s.step, s.variant, s.begin_ns, s.duration_ns, s.executions));
+    RETURN_IF_ERROR(insert_sample.run(run, pass.pass, s.step, s.variant, s.round, s.begin_ns, s.duration_ns, s.executions));
   }
   return {};
 }

@@ -123,9 +123,19 @@ constexpr std::string_view kToVersion6 = R"(
   DELETE FROM string WHERE id NOT IN (SELECT file FROM place);
 )";
 
+/// Samples of fusions beside their parts come in rounds.
+constexpr std::string_view kToVersion7 = R"(
+  CREATE TABLE sample_7 (run INTEGER NOT NULL, pass INTEGER NOT NULL, step INTEGER NOT NULL, variant INTEGER NOT NULL, round INTEGER NOT NULL,
+    begin_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL, executions INTEGER NOT NULL,
+    PRIMARY KEY (run, pass, step, variant, round)) STRICT, WITHOUT ROWID;
+  INSERT INTO sample_7 SELECT run, pass, step, variant, 0, begin_ns, duration_ns, executions FROM sample;
+  DROP TABLE sample;
+  ALTER TABLE sample_7 RENAME TO sample;
+)";
+
 /// Version 1 is the first that was published. A new table or view alone needs no statement: schema.sql makes it.
 std::span<const Migration> migrations() {
-  static constexpr Migration kSteps[] = {{1, ""}, {2, ""}, {3, kToVersion4}, {4, kToVersion5}, {5, kToVersion6}};
+  static constexpr Migration kSteps[] = {{1, ""}, {2, ""}, {3, kToVersion4}, {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7}};
   return kSteps;
 }
 

@@ -357,16 +357,17 @@ CREATE TABLE IF NOT EXISTS pass (
   PRIMARY KEY (run, pass)
 ) STRICT, WITHOUT ROWID;
 
--- Every raw timing. One step: FROM pass p CROSS JOIN sample s ON s.run = p.run AND s.pass = p.pass AND s.step = ? (rows lie in the order in which they came).
+-- Every raw timing. One step: FROM pass p CROSS JOIN sample s ON s.run = p.run AND s.pass = p.pass AND s.step = ? AND s.variant = 0 (rows lie in the order in which they came).
 CREATE TABLE IF NOT EXISTS sample (
   run         INTEGER NOT NULL,              -- the run
   pass        INTEGER NOT NULL,              -- the pass
   step        INTEGER NOT NULL,              -- the step
-  variant     INTEGER NOT NULL,              -- 0: the step as the program has it; 1: a fusion's parts run alone
+  variant     INTEGER NOT NULL,              -- 0: the step as the program runs it; 1: a fusion's parts, one by one; 2: the fusion again, in turns with its parts
+  round       INTEGER NOT NULL,              -- of variants 1 and 2: which comparison in this pass, from 0; a round is fused, parts, parts, fused
   begin_ns    INTEGER NOT NULL,              -- begin, since the run's start
   duration_ns INTEGER NOT NULL,              -- of all executions together
   executions  INTEGER NOT NULL,              -- how many: short steps are repeated within a pass, loop bodies run often
-  PRIMARY KEY (run, pass, step, variant)
+  PRIMARY KEY (run, pass, step, variant, round)
 ) STRICT, WITHOUT ROWID;
 
 -- Statistics of a step's samples, each a time of one execution; written when the run ends.
@@ -385,6 +386,50 @@ CREATE TABLE IF NOT EXISTS step_stat (
   ci_high_ns REAL NOT NULL,                       -- upper end
   flags     TEXT NOT NULL,                        -- doubts: too-short few-samples drifting bimodal throttled, separated by spaces
   PRIMARY KEY (run, step, variant)
+) STRICT, WITHOUT ROWID;
+
+-- A fusion that was to run as its parts too (--unfused, --defuse, profile fuse): what they are on paper.
+CREATE TABLE IF NOT EXISTS fusion (
+  run    INTEGER NOT NULL REFERENCES run(id),  -- the run
+  step   INTEGER NOT NULL,                     -- the fusion's step
+  tried  INTEGER NOT NULL,                     -- 1: the program has its parts apart, and profile fuse fused them
+  parts  INTEGER NOT NULL,                     -- launches that its parts take; 0: they could not run
+  bytes  REAL NOT NULL,                        -- traffic of the parts as they run: operands are broadcast where they are used
+  scratch_bytes INTEGER NOT NULL,              -- memory for what flows between them, beside the program's
+  extra_flops   REAL NOT NULL,                 -- work that the fusion does again where the parts do it once: values that are used in several places
+  why    TEXT NOT NULL,                        -- why the parts were not run; empty: they were
+  PRIMARY KEY (run, step)
+) STRICT, WITHOUT ROWID;
+
+-- The parts of a fusion in the order in which they ran.
+CREATE TABLE IF NOT EXISTS fusion_part (
+  run    INTEGER NOT NULL REFERENCES run(id),  -- the run
+  step   INTEGER NOT NULL,                     -- the fusion's step
+  part   INTEGER NOT NULL,                     -- which, from 0
+  name   TEXT NOT NULL,                        -- instruction in the fusion
+  opcode TEXT NOT NULL,                        -- its HLO opcode
+  class  TEXT NOT NULL,                        -- as of steps: kernel, library, copy
+  flops  REAL NOT NULL,                        -- nominal, of one execution
+  bytes  REAL NOT NULL,                        -- traffic of one execution
+  kernel INTEGER,                              -- what it launches; NULL: a copy
+  median_ns REAL,                              -- time of one execution, each measured alone in the first passes; NULL: not measured
+  worst_error REAL,                            -- of --verify, in units of the tolerance (at most 1 passes); NULL: not verified
+  PRIMARY KEY (run, step, part)
+) STRICT, WITHOUT ROWID;
+
+-- Fused against parts: what the pairs of a run say. Pair: the samples of variants 2 and 1 of one pass and round. Written when the run ends.
+CREATE TABLE IF NOT EXISTS fusion_stat (
+  run    INTEGER NOT NULL REFERENCES run(id),  -- the run
+  step   INTEGER NOT NULL,                     -- the fusion's step
+  n      INTEGER NOT NULL,                     -- pairs
+  fused_ns   REAL NOT NULL,                    -- median of one execution of the fusion, beside its parts
+  unfused_ns REAL NOT NULL,                    -- median of one execution of all parts
+  ratio      REAL NOT NULL,                    -- median over the pairs of parts / fused: above 1 the fusion pays
+  ratio_low  REAL,                             -- 95 % interval of it, lower end; NULL: there is one pair
+  ratio_high REAL,                             -- upper end
+  p_value    REAL NOT NULL,                    -- of a difference this clear by chance, corrected for the number of fusions (Benjamini-Hochberg)
+  verdict    TEXT NOT NULL,                    -- pays, costs: p_value below 0.05 and a ratio at least 1 % from 1; else neutral
+  PRIMARY KEY (run, step)
 ) STRICT, WITHOUT ROWID;
 
 -- The timeline, folded for drawing: chunks of at most 512 records. Window: begin_ns BETWEEN the last begin at or before its begin AND its end.

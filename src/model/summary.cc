@@ -2,6 +2,7 @@
 // the slices of the timeline.
 #include "src/model/summary.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <set>
@@ -10,11 +11,14 @@
 #include <vector>
 
 #include "src/model/store.h"
+#include "src/stats/paired.h"
 #include "src/stats/stats.h"
 #include "src/timeline/timeline.h"
 
 namespace model {
 namespace {
+
+constexpr int32_t kAsItRuns = 0, kFused = 2;  ///< values of sample.variant
 
 using StepKey = std::pair<int32_t, int32_t>;  ///< step, variant
 
@@ -23,15 +27,22 @@ struct Series {
   std::vector<int32_t> executions;
 };
 
+/// Times of one execution of a fusion and of its parts, taken in turns.
+struct Pairs {
+  std::vector<double> fused_ns, parts_ns;
+};
+
 struct Samples {
   std::map<StepKey, Series> series;
+  std::map<int32_t, Pairs> pairs;  ///< by step
   std::vector<timeline::Slice> slices;
 };
 
 base::Result<Samples> read_samples(const Database& database, int64_t run) {
   ASSIGN_OR_RETURN(
       Statement rows,
-      database.prepare("SELECT step, variant, begin_ns, duration_ns, executions FROM sample WHERE run = ?1 ORDER BY pass, step, variant"));
+      database.prepare(
+          "SELECT step, variant, begin_ns, duration_ns, executions FROM sample WHERE run = ?1 ORDER BY pass, step, variant, round"));
   rows.bind(1, run);
   Samples samples;
   while (true) {
@@ -41,6 +52,12 @@ base::Result<Samples> read_samples(const Database& database, int64_t run) {
     Series& series = samples.series[{step, variant}];
     series.durations_ns.push_back(rows.integer(3));
     series.executions.push_back(static_cast<int32_t>(rows.integer(4)));
+    if (variant != kAsItRuns) {
+      Pairs& pairs = samples.pairs[step];
+      (variant == kFused ? pairs.fused_ns : pairs.parts_ns)
+          .push_back(rows.real(3) / static_cast<double>(std::max<int64_t>(1, rows.integer(4))));
+      continue;
+    }
     samples.slices.push_back({rows.integer(2), rows.integer(3), step, 0});
   }
 }
@@ -78,8 +95,11 @@ base::Status write_statistics(Database& database, int64_t run, std::span<const S
 base::Result<std::vector<StepStat>> missing_statistics(const Database& database, int64_t run, const Samples& samples,
                                                        std::span<const StepStat> given) {
   std::set<StepKey> done;
-  for (const StepStat& stat : given) done.emplace(stat.step, stat.variant);
-  ASSIGN_OR_RETURN(const auto trips, read_trips(database, run));
+  ASSIGN_OR_RETURN(auto trips, read_trips(database, run));
+  for (const StepStat& stat : given) {
+    done.emplace(stat.step, stat.variant);
+    trips[stat.step] = stat.calls;  // as it really ran
+  }
   std::vector<StepStat> stats;
   for (const auto& [key, series] : samples.series) {
     if (done.contains(key)) continue;
@@ -106,14 +126,47 @@ base::Status write_timeline(Database& database, int64_t run, std::vector<timelin
   return {};
 }
 
+std::string_view fusion_word(stats::PairVerdict verdict) {
+  switch (verdict) {
+    case stats::PairVerdict::same:
+      return "neutral";
+    case stats::PairVerdict::second_slower:
+      return "pays";
+    case stats::PairVerdict::second_faster:
+      return "costs";
+  }
+  return "neutral";
+}
+
 int64_t now_unix_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Pairs lie in the same order on both sides. Where a pass was broken off within a round, that has no partner.
+base::Status write_fusion_statistics(Database& database, int64_t run, const std::map<int32_t, Pairs>& pairs) {
+  std::vector<int32_t> steps;
+  std::vector<stats::Paired> found;
+  for (const auto& [step, pair] : pairs) {
+    if (pair.fused_ns.empty() || pair.fused_ns.size() != pair.parts_ns.size()) continue;
+    steps.push_back(step);
+    found.push_back(stats::compare_pairs(pair.fused_ns, pair.parts_ns));
+  }
+  const std::vector<stats::Judged> judged = stats::judge_pairs(found);
+  ASSIGN_OR_RETURN(Statement insert, database.prepare("INSERT INTO fusion_stat (run, step, n, fused_ns, unfused_ns, ratio, ratio_low, "
+                                                      "ratio_high, p_value, verdict) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"));
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const stats::Paired& pair = found[i];
+    RETURN_IF_ERROR(insert.run(run, steps[i], pair.n, pair.first_median, pair.second_median, pair.ratio, pair.ratio_low, pair.ratio_high,
+                               judged[i].p_value, fusion_word(judged[i].verdict)));
+  }
+  return {};
 }
 
 enum class Ended { now, unknown };
 
 base::Status end_run(Database& database, int64_t run, RunStatus status, std::span<const StepStat> given, Ended ended) {
-  for (const std::string_view sql : {"DELETE FROM step_stat WHERE run = ?1", "DELETE FROM slice_level WHERE run = ?1"}) {
+  for (const std::string_view sql :
+       {"DELETE FROM step_stat WHERE run = ?1", "DELETE FROM slice_level WHERE run = ?1", "DELETE FROM fusion_stat WHERE run = ?1"}) {
     ASSIGN_OR_RETURN(Statement clear, database.prepare(sql));
     RETURN_IF_ERROR(clear.run(run));
   }
@@ -121,6 +174,7 @@ base::Status end_run(Database& database, int64_t run, RunStatus status, std::spa
   ASSIGN_OR_RETURN(const std::vector<StepStat> missing, missing_statistics(database, run, samples, given));
   RETURN_IF_ERROR(write_statistics(database, run, given));
   RETURN_IF_ERROR(write_statistics(database, run, missing));
+  RETURN_IF_ERROR(write_fusion_statistics(database, run, samples.pairs));
   RETURN_IF_ERROR(write_timeline(database, run, std::move(samples.slices)));
   ASSIGN_OR_RETURN(Statement update, database.prepare("UPDATE run SET status = ?1, finished_unix_ns = nullif(?2, 0) WHERE id = ?3"));
   return update.run(text(status), ended == Ended::now ? now_unix_ns() : int64_t{0}, run);

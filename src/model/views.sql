@@ -297,7 +297,8 @@ SELECT
 FROM op_time t JOIN above a ON a.scope = t.scope JOIN scope s ON s.id = a.ancestor
 GROUP BY t.run, s.id;
 
--- What each fusion costs and saves. saved_ns is an estimate: the saved traffic at the triad's rate.
+-- What each fusion costs and buys. saved_ns is an estimate: the saved traffic at the triad's rate. What follows is measured where the parts
+-- ran too (replay --unfused, --defuse NAME; profile fuse), else NULL.
 CREATE VIEW IF NOT EXISTS fusion_cost AS
 SELECT
   t.run AS run,                      -- run
@@ -311,12 +312,31 @@ SELECT
   t.median_ns AS median_ns,          -- time of one execution
   t.pass_ns AS pass_ns,              -- time in a pass
   t.bytes AS bytes,                  -- its traffic
-  t.bytes + t.saved_bytes AS parts_bytes,  -- traffic of its parts run alone
+  t.bytes + t.saved_bytes AS parts_bytes,  -- traffic of its parts run alone, every broadcast stored
   t.saved_bytes AS saved_bytes,      -- what fusing saves
   t.saved_bytes / c.memory_bytes_per_s * 1e9 * t.calls AS saved_ns,  -- estimated time saved in a pass
-  t.flags AS flags                   -- doubts about the timing
+  t.flags AS flags,                  -- doubts about the timing
+  f.tried AS tried,                  -- 1: profile fuse made it; 0: the program has it
+  nullif(f.parts, 0) AS unfused_launches,  -- launches that its parts took
+  m.fused_ns AS fused_ns,            -- measured: one execution, in turns with its parts
+  m.unfused_ns AS unfused_ns,        -- measured: one execution of all parts
+  m.n AS pairs,                      -- comparisons that the numbers rest on
+  m.fused_ns * (m.ratio - 1) * t.calls AS measured_saved_ns,            -- time that fusing saves in a pass; below 0: it costs
+  m.fused_ns * (m.ratio_low - 1) * t.calls AS measured_saved_low_ns,    -- 95 % interval of it
+  m.fused_ns * (m.ratio_high - 1) * t.calls AS measured_saved_high_ns,  -- its upper end
+  100.0 * (1 - 1 / m.ratio) AS measured_saved_percent,                  -- as a share of the time of the parts
+  f.bytes AS unfused_bytes,          -- traffic of the parts as they ran, operands broadcast where they are used
+  (f.bytes - t.bytes) / c.memory_bytes_per_s * 1e9 * t.calls AS predicted_saved_ns,  -- time in a pass that this traffic predicts
+  f.extra_flops AS extra_flops,      -- work of one execution that the fusion does again where the parts do it once (on paper)
+  f.scratch_bytes AS scratch_bytes,  -- memory that the parts need between them
+  m.verdict AS verdict,              -- pays, neutral (within noise, or below 1 %), costs; NULL: not measured
+  m.p_value AS p_value,              -- of a difference this clear by chance, corrected for the number of fusions
+  CASE WHEN m.verdict IS NULL THEN coalesce(nullif(f.why, ''), CASE WHEN f.run IS NULL THEN 'not asked for: replay with --unfused' ELSE 'the run ended before its parts had run' END)
+       ELSE '' END AS why            -- why it was not measured; empty: it was
 FROM step_time t
 JOIN run_ceiling c ON c.run = t.run
+LEFT JOIN fusion f ON f.run = t.run AND f.step = t.step
+LEFT JOIN fusion_stat m ON m.run = t.run AND m.step = t.step
 WHERE t.opcode = 'fusion';
 
 -- How much of a run was executed by what: steps, work, traffic and time by class.

@@ -28,7 +28,7 @@ TEST_F(Schema, EveryTableAndViewHasASentenceAboveIt) {
     EXPECT_TRUE(lines[i - 1].starts_with("-- ")) << lines[i];
     ++found;
   }
-  EXPECT_EQ(found, 34 + 21);
+  EXPECT_EQ(found, 37 + 21);
 }
 
 TEST_F(Schema, EveryColumnHasAComment) {
@@ -105,7 +105,7 @@ TEST_F(Schema, AVersionWithoutAMigrationIsTold) {
   EXPECT_NE(done.error().message.find("schema 1 is too old for this version of profile"), std::string::npos);
 }
 
-/// What versions 4 to 6 changed, as version 3 had it: n = f(p, p), where f is a fusion and p a parameter.
+/// What versions 4 to 7 changed, as version 3 had it: n = f(p, p), where f is a fusion and p a parameter.
 constexpr std::string_view kVersion3 = R"(
   CREATE TABLE instruction (id INTEGER PRIMARY KEY, computation INTEGER NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL,
     opcode TEXT NOT NULL, kind TEXT NOT NULL, dtype TEXT NOT NULL, shape INTEGER NOT NULL, layout INTEGER NOT NULL,
@@ -137,6 +137,10 @@ constexpr std::string_view kVersion3 = R"(
     opcode TEXT NOT NULL, kind TEXT NOT NULL, class TEXT NOT NULL, key TEXT NOT NULL, why TEXT NOT NULL, precision TEXT NOT NULL,
     instruction INTEGER, trips REAL NOT NULL, flops REAL NOT NULL, bytes REAL NOT NULL, transcendentals REAL NOT NULL,
     saved_bytes REAL NOT NULL, worst_error REAL, verified_elements INTEGER NOT NULL, PRIMARY KEY (run, step)) STRICT, WITHOUT ROWID;
+  CREATE TABLE sample (run INTEGER NOT NULL, pass INTEGER NOT NULL, step INTEGER NOT NULL, variant INTEGER NOT NULL,
+    begin_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL, executions INTEGER NOT NULL, PRIMARY KEY (run, pass, step, variant))
+    STRICT, WITHOUT ROWID;
+  INSERT INTO sample VALUES (1, 0, 0, 0, 5, 70, 2), (1, 1, 0, 0, 90, 60, 2);
   INSERT INTO source VALUES (3, 'f.hlo', 'hlo', 'abc', 9, 3, 3, 0);
   INSERT INTO module VALUES (4, 3, 0, 'm', 1, 5);
   INSERT INTO scope VALUES (1, 4, NULL, 0, 'net');
@@ -170,6 +174,7 @@ TEST_F(Schema, OfVersion3IsBroughtUpWithAllItsRows) {
   EXPECT_EQ(ask(path(), "SELECT o.id, o.source, o.type, o.name, s.name, o.type_from, o.launches FROM op o JOIN scope s ON s.id = o.scope"),
             "1|3|MatMul|net/a|net|given|device 2|3|NULL|net/b|net||device");
   EXPECT_EQ(ask(path(), "SELECT r.kind, r.source, t.op, t.flops FROM run r JOIN step_time t ON t.run = r.id"), "replay|NULL|2|2.000000");
+  EXPECT_EQ(ask(path(), "SELECT pass, variant, round, begin_ns, duration_ns, executions FROM sample"), "0|0|0|5|70|2 1|0|0|90|60|2");
   EXPECT_EQ(ask(path(), "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND tbl_name IN ('instruction', 'operand')"), "0");
 }
 
