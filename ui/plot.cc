@@ -36,14 +36,42 @@ Prefix prefix_for(double largest, std::string_view unit) {
   return table.back();
 }
 
-std::vector<Tick> log_ticks(const Axis& axis, float gap, std::string_view unit) {
+/// A value in the unit of its size, without a tail of digits.
+std::string label_of(double value, std::string_view unit) {
+  const Prefix prefix = prefix_for(std::abs(value), unit);
+  return fmt::format("{:.4g}{}", value / prefix.size, prefix.text);
+}
+
+std::vector<Tick> linear_ticks(const Axis& axis, float gap, std::string_view unit) {
+  constexpr int kMost = 1000;
+  const double step = round_step((axis.hi - axis.lo) * gap / std::abs(axis.p1 - axis.p0));
+  const double first = std::ceil(axis.lo / step - 1e-9);
+  if (!std::isfinite(step) || !(step > 0) || !(std::abs(first) < 1e15)) return {};  // beyond that neighbours are the same number
+  const Prefix prefix = prefix_for(std::max(std::abs(axis.lo), std::abs(axis.hi)), unit);
+  const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step / prefix.size) - 1e-9)), 0, 12);
   std::vector<Tick> out;
-  const double per_decade = std::abs(axis.p1 - axis.p0) / std::max(1e-9, std::log10(axis.hi / axis.lo));
+  for (int i = 0; i < kMost && (first + i) * step <= axis.hi + step * 1e-9; ++i) {
+    const double value = (first + i) * step, shown = value / prefix.size + 0.0;  // + 0: no "-0"
+    out.push_back({value, std::abs(shown) < 1e6 ? fmt::format("{:.{}f}{}", shown, decimals, prefix.text) : label_of(value, unit)});
+  }
+  return out;
+}
+
+/// Powers of ten, with 2 and 5 times them where there is room; where not even a factor of three is seen, as on a linear axis.
+std::vector<Tick> log_ticks(const Axis& axis, float gap, std::string_view unit) {
+  const double decades = std::log10(axis.hi) - std::log10(axis.lo);
+  const double per_decade = std::abs(axis.p1 - axis.p0) / std::max(1e-9, decades);
+  if (decades < 0.5) return linear_ticks(axis, gap, unit);
+  static constexpr double kFine[] = {1, 2, 5}, kCoarse[] = {1};
+  const std::span<const double> factors = per_decade * 0.3 >= gap ? std::span<const double>(kFine) : kCoarse;
   const int stride = std::max(1, static_cast<int>(std::ceil(gap / per_decade)));
-  for (int e = static_cast<int>(std::ceil(std::log10(axis.lo) - 1e-9)); e <= std::log10(axis.hi) + 1e-9; e += stride) {
-    const double value = std::pow(10, e);
-    const Prefix prefix = prefix_for(value, unit);
-    out.push_back({value, fmt::format("{:g}{}", value / prefix.size, prefix.text)});
+  std::vector<Tick> out;
+  for (int e = static_cast<int>(std::floor(std::log10(axis.lo) + 1e-9)); e <= std::log10(axis.hi) + 1e-9; ++e) {
+    if (((e % stride) + stride) % stride != 0) continue;
+    for (const double factor : factors) {
+      const double value = factor * std::pow(10, e);
+      if (value >= axis.lo * 0.999999 && value <= axis.hi * 1.000001) out.push_back({value, label_of(value, unit)});
+    }
   }
   return out;
 }
@@ -63,16 +91,7 @@ double Axis::value(float at) const {
 std::vector<Tick> ticks(const Axis& axis, float gap, std::string_view unit) {
   const double pixels = std::abs(axis.p1 - axis.p0);
   if (!(axis.hi > axis.lo) || pixels < 1 || (axis.log && axis.lo <= 0)) return {};
-  if (axis.log) return log_ticks(axis, gap, unit);
-  const double step = round_step((axis.hi - axis.lo) * gap / pixels);
-  const Prefix prefix = prefix_for(std::max(std::abs(axis.lo), std::abs(axis.hi)), unit);
-  const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step / prefix.size) - 1e-9)));
-  std::vector<Tick> out;
-  for (double i = std::ceil(axis.lo / step - 1e-9); i * step <= axis.hi + step * 1e-9; ++i) {
-    const double value = i * step;
-    out.push_back({value, fmt::format("{:.{}f}{}", value / prefix.size + 0.0, decimals, prefix.text)});
-  }
-  return out;
+  return axis.log ? log_ticks(axis, gap, unit) : linear_ticks(axis, gap, unit);
 }
 
 Frame frame(const FrameText& text, ImVec2 min, ImVec2 max, Axis x, Axis y) {

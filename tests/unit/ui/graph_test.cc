@@ -1,0 +1,119 @@
+// The layered drawing of graphs, and the panel that shows a program's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "ui/graph_layout.h"
+
+namespace ui {
+namespace {
+
+constexpr LayoutGaps kGaps{10, 20};
+
+std::vector<NodeSize> boxes(size_t n) { return std::vector<NodeSize>(n, {40, 12}); }
+
+void expect_no_overlap(const Layout& drawn, std::span<const NodeSize> sizes) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Placed& a = drawn.nodes[i];
+    EXPECT_GE(a.x - sizes[i].width / 2, -0.01);
+    EXPECT_LE(a.x + sizes[i].width / 2, drawn.width + 0.01);
+    EXPECT_LE(a.y + sizes[i].height / 2, drawn.height + 0.01);
+    for (size_t j = i + 1; j < sizes.size(); ++j) {
+      const Placed& b = drawn.nodes[j];
+      if (a.level == b.level) {
+        EXPECT_GE(std::abs(a.x - b.x) + 0.01, (sizes[i].width + sizes[j].width) / 2 + kGaps.between);
+      }
+    }
+  }
+}
+
+TEST(GraphLayout, LevelsAreLongestPathsAndReadersStandBelow) {
+  const GraphEdge edges[] = {{0, 1}, {1, 2}, {0, 2}, {2, 3}};
+  const Layout drawn = layout(boxes(4), edges, kGaps);
+  EXPECT_EQ(drawn.nodes[0].level, 0);
+  EXPECT_EQ(drawn.nodes[1].level, 1);
+  EXPECT_EQ(drawn.nodes[2].level, 2);
+  EXPECT_EQ(drawn.nodes[3].level, 3);
+  ASSERT_EQ(drawn.routes.size(), 4u);
+  for (const Route& route : drawn.routes) {
+    EXPECT_LT(drawn.nodes[route.edge.from].y, drawn.nodes[route.edge.to].y);
+    EXPECT_EQ(route.points.size() % 2, 0u);
+    EXPECT_FLOAT_EQ(route.points.front().y, drawn.nodes[route.edge.from].y + 6);
+    EXPECT_FLOAT_EQ(route.points.back().y, drawn.nodes[route.edge.to].y - 6);
+  }
+}
+
+TEST(GraphLayout, AnEdgeThatPassesALevelGoesBesideItsBoxes) {
+  const GraphEdge edges[] = {{0, 1}, {1, 2}, {0, 2}};
+  const auto sizes = boxes(3);
+  const Layout drawn = layout(sizes, edges, kGaps);
+  const auto passing = std::ranges::find(drawn.routes, GraphEdge{0, 2}, &Route::edge);
+  ASSERT_NE(passing, drawn.routes.end());
+  ASSERT_EQ(passing->points.size(), 4u);
+  EXPECT_GT(std::abs(passing->points[1].x - drawn.nodes[1].x), sizes[1].width / 2) << "through the box";
+}
+
+TEST(GraphLayout, OrdersLevelsSoThatNothingCrossesThatNeedNot) {
+  // Two rows of five, joined in reverse.
+  std::vector<GraphEdge> edges;
+  for (uint32_t i = 0; i < 5; ++i) edges.push_back({i, 9 - i});
+  EXPECT_EQ(crossings(layout(boxes(10), edges, kGaps)), 0u);
+}
+
+TEST(GraphLayout, AnOperandStandsAboveItsFirstReaderNotAtTheTop) {
+  const GraphEdge edges[] = {{0, 1}, {1, 2}, {2, 3}, {4, 3}};
+  EXPECT_EQ(layout(boxes(5), edges, kGaps).nodes[4].level, 2);
+}
+
+TEST(GraphLayout, TakesCyclesLoopsDoublesAndWrongEdges) {
+  const GraphEdge edges[] = {{0, 1}, {1, 2}, {2, 1}, {2, 2}, {0, 1}, {7, 1}, {1, 700}, {2, 3}};
+  const auto sizes = boxes(4);
+  const Layout drawn = layout(sizes, edges, kGaps);
+  ASSERT_EQ(drawn.nodes.size(), 4u);
+  expect_no_overlap(drawn, sizes);
+  for (const Route& route : drawn.routes) EXPECT_LT(drawn.nodes[route.edge.from].level, drawn.nodes[route.edge.to].level);
+  EXPECT_TRUE(layout({}, edges, kGaps).nodes.empty());
+}
+
+TEST(GraphLayout, BoxesOfRandomGraphsNeverOverlap) {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 30; ++trial) {
+    const auto below = [&](uint32_t end) { return static_cast<uint32_t>(random() % end); };
+    const uint32_t n = 2 + below(60);
+    std::vector<NodeSize> sizes;
+    for (uint32_t i = 0; i < n; ++i) sizes.push_back({static_cast<float>(10 + below(90)), static_cast<float>(8 + below(30))});
+    std::vector<GraphEdge> edges;
+    for (uint32_t i = 0; i < n * 2; ++i) {
+      const uint32_t a = below(n), b = below(n);
+      edges.push_back({std::min(a, b), std::max(a, b)});
+    }
+    expect_no_overlap(layout(sizes, edges, kGaps), sizes);
+  }
+}
+
+TEST(Neighbourhood, IsWhatIsReachedInTheHopsEitherWay) {
+  const GraphEdge edges[] = {{0, 1}, {1, 2}, {2, 3}, {4, 2}, {5, 4}};
+  const std::vector<double> weights(6, 1);
+  const Neighbourhood near = neighbourhood(weights, edges, 2, 1, 60);
+  EXPECT_EQ(std::set<uint32_t>(near.nodes.begin(), near.nodes.end()), (std::set<uint32_t>{1, 2, 3, 4}));
+  EXPECT_EQ(near.nodes[0], 2u);
+  EXPECT_EQ(near.left_out, 0u);
+  EXPECT_EQ(neighbourhood(weights, edges, 2, 2, 60).nodes.size(), 6u);
+  EXPECT_TRUE(neighbourhood(weights, edges, 77, 2, 60).nodes.empty());
+}
+
+TEST(Neighbourhood, KeepsTheHeaviestAndCountsTheRest) {
+  std::vector<GraphEdge> edges;
+  std::vector<double> weights = {0};
+  for (uint32_t i = 1; i <= 1000; ++i) edges.push_back({0, i}), weights.push_back(i == 500 ? 9 : i == 7 ? std::nan("") : 1);
+  const Neighbourhood near = neighbourhood(weights, edges, 0, 1, 10);
+  EXPECT_EQ(near.nodes.size(), 10u);
+  EXPECT_EQ(near.nodes[1], 500u);
+  EXPECT_EQ(near.left_out, 991u);
+}
+
+}  // namespace
+}  // namespace ui
