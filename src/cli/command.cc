@@ -20,6 +20,7 @@ constexpr Command kCommands[] = {
      define_replay},
     {"import", "import programs into a database without running them", define_import},
     {"report", "print a report of a database; without a name, list the reports", define_report},
+    {"compare", "compare two runs step by step, of one database or of two", define_compare},
     {"query", "answer an SQL query (read-only)", define_query},
     {"list", "list what a database holds: sources, modules, runs", define_list},
     {"print", "print programs as HLO text", define_print},
@@ -27,7 +28,7 @@ constexpr Command kCommands[] = {
 };
 
 constexpr std::string_view kFooter =
-    "Exit status: 0 done; 1 failed; 2 wrong use; 5 finished but partial (see --max-loss, Ctrl-C).\n"
+    "Exit status: 0 done; 1 failed; 2 wrong use; 4 cannot judge (compare); 5 finished but partial (see --max-loss, Ctrl-C).\n"
     "First steps: profile --replay samples/mnist_train_step.hlo.txt; profile report; profile query profile.db 'SELECT * FROM top'";
 
 /// `profile --replay FILE…` is the verb `replay`, wherever the flag stands.

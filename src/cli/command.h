@@ -27,6 +27,7 @@ std::span<const Command> commands();
 Action define_import(CLI::App& app);
 Action define_replay(CLI::App& app);
 Action define_report(CLI::App& app);
+Action define_compare(CLI::App& app);
 Action define_query(CLI::App& app);
 Action define_schema(CLI::App& app);
 Action define_list(CLI::App& app);

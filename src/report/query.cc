@@ -35,6 +35,7 @@ base::Result<model::Rows> ask(const model::Reader& reader, std::string_view name
 }
 
 model::Cell cell(int64_t value) { return {model::Cell::Kind::integer, value, 0, {}}; }
+model::Cell cell(double value) { return {model::Cell::Kind::real, 0, value, {}}; }
 model::Cell cell(std::string_view value) { return {model::Cell::Kind::text, 0, 0, std::string(value)}; }
 
 }  // namespace report

@@ -19,6 +19,7 @@ std::span<const Query> queries();
 base::Result<model::Rows> ask(const model::Reader& reader, std::string_view name, std::span<const model::Cell> parameters = {});
 
 model::Cell cell(int64_t value);
+model::Cell cell(double value);
 model::Cell cell(std::string_view value);
 
 }  // namespace report

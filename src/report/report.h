@@ -23,6 +23,8 @@ const Report* find(std::string_view name);
 enum class Format { table, json, jsonl, csv, md };
 base::Result<Format> format_named(std::string_view name);
 
+/// `run`, or the newest run of the store for 0. Errors: there is none, or not this one.
+base::Result<int64_t> existing_run(const model::Reader& reader, int64_t run);
 /// `run` 0: the newest run of the store.
 base::Result<model::Rows> run(const model::Reader& reader, const Report& report, int64_t run);
 

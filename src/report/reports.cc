@@ -3,7 +3,8 @@
 #include <array>
 
 #include "embedded/report_sql.h"
-#include "src/base/text.h"
+#include "src/report/compare.h"
+#include "src/report/query.h"
 #include "src/report/report.h"
 
 namespace report {
@@ -30,21 +31,12 @@ constexpr auto kReports = [] {
   return table;
 }();
 
-model::Cell integer(int64_t value) { return {model::Cell::Kind::integer, value, 0, {}}; }
-
-base::Result<int64_t> newest_run(const model::Reader& reader) {
-  ASSIGN_OR_RETURN(const model::Rows rows, reader.query("SELECT max(id) AS run FROM run"));
-  const model::Cell& cell = rows.rows.at(0).at(0);
-  if (cell.kind == model::Cell::Kind::null) return base::Error{"no run is stored; replay a program first: profile replay FILE"};
-  return cell.integer;
-}
-
-base::Status check_run(const model::Reader& reader, int64_t run) {
-  const model::Cell id = integer(run);
-  ASSIGN_OR_RETURN(const model::Rows rows, reader.query("SELECT 1 AS found FROM run WHERE id = ?1", std::span(&id, 1)));
-  if (!rows.rows.empty()) return {};
-  return base::Error{"there is no run " + std::to_string(run) + "; `profile list` shows what is stored", base::Exit::wrong_use};
-}
+/// Reports whose rows need more than SQL; their .sql file is what they read.
+struct Computed {
+  std::string_view name;
+  base::Result<model::Rows> (*rows)(const model::Reader& reader, int64_t run);
+};
+constexpr Computed kComputed[] = {{"compare", compare_with_run_before}};
 
 int column_named(const model::Rows& rows, std::string_view name) {
   const auto found = std::find(rows.columns.begin(), rows.columns.end(), name);
@@ -72,15 +64,23 @@ const Report* find(std::string_view name) {
   return found == kReports.end() ? nullptr : &*found;
 }
 
+base::Result<int64_t> existing_run(const model::Reader& reader, int64_t run) {
+  const model::Cell id = cell(run);
+  ASSIGN_OR_RETURN(const model::Rows rows,
+                   reader.query("SELECT id AS run FROM run WHERE ?1 IN (id, 0) ORDER BY id DESC LIMIT 1", std::span(&id, 1)));
+  if (!rows.rows.empty()) return rows.rows[0][0].integer;
+  if (run == 0) return base::Error{"no run is stored; replay a program first: profile replay FILE"};
+  return base::Error{"there is no run " + std::to_string(run) + "; `profile list` shows what is stored", base::Exit::wrong_use};
+}
+
 base::Result<model::Rows> run(const model::Reader& reader, const Report& report, int64_t run) {
   std::vector<model::Cell> parameters;
   if (report.sql.find("?1") != std::string_view::npos) {
-    if (run == 0) {
-      ASSIGN_OR_RETURN(run, newest_run(reader));
-    }
-    RETURN_IF_ERROR(check_run(reader, run));
-    parameters.push_back(integer(run));
+    ASSIGN_OR_RETURN(run, existing_run(reader, run));
+    parameters.push_back(cell(run));
   }
+  const auto* computed = std::ranges::find(kComputed, report.name, &Computed::name);
+  if (computed != std::end(kComputed)) return computed->rows(reader, run);
   ASSIGN_OR_RETURN(model::Rows rows, reader.query(report.sql, parameters));
   resolve_writers(rows);
   return rows;

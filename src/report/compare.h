@@ -1,0 +1,34 @@
+// Two runs against each other, of one database or of two.
+#pragma once
+
+#include <cstdint>
+
+#include "src/base/result.h"
+#include "src/model/store.h"
+
+namespace report {
+
+struct RunOf {
+  const model::Reader& reader;
+  int64_t run;  ///< 0: the newest
+};
+
+struct Comparison {
+  int64_t before = 0, after = 0;  ///< the runs
+  /// The rows of the report `compare`: steps by how much they change the pass, the largest first; new and gone ones among them.
+  /// `at_least_percent`, `at_most_percent`: see stats::Change. `matched_by`: see report::MatchedBy.
+  model::Rows steps;
+  /// One row: the pass before and after, over the steps that both runs timed and those that only one has; how many were matched, new,
+  /// gone, slower, faster, same. Its interval is the sum of the steps' intervals: as wide as noise that hits all steps alike.
+  model::Rows total;
+  model::Rows differences;  ///< fact, before, after: where and how the two were run, as far as it differs
+};
+/// Errors with exit status cannot_judge: a run without times, runs without a step in common.
+base::Result<Comparison> compare(RunOf before, RunOf after);
+
+/// The newest run before `run` that has times, of the same program on the same device; 0: there is none.
+base::Result<int64_t> run_before(const model::Reader& reader, int64_t run);
+/// The report `compare`: `run` against run_before(run); no rows where there is none.
+base::Result<model::Rows> compare_with_run_before(const model::Reader& reader, int64_t run);
+
+}  // namespace report
