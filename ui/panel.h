@@ -33,6 +33,7 @@ struct PanelKind {
 std::span<const PanelKind> panels();
 const PanelKind* find_panel(std::string_view name);
 
+std::unique_ptr<Panel> make_timeline();
 std::unique_ptr<Panel> make_top();
 
 }  // namespace ui

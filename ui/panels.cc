@@ -7,6 +7,7 @@ namespace ui {
 namespace {
 
 constexpr PanelKind kPanels[] = {
+    {"timeline", "Timeline", "what ran when, from a whole run down to a nanosecond", make_timeline},
     {"top", "Top", "every step with its time, sortable and grouped", make_top},
 };
 

@@ -1,0 +1,143 @@
+// Rectangles without rounding, text only where it fits: what a frame costs is bounded by the pixels of a row.
+#include "ui/timeline_draw.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/base/text.h"
+#include "src/report/display.h"
+#include "ui/plot.h"
+
+namespace ui {
+namespace {
+
+constexpr size_t kMostBytes = 160;    ///< of a name on the screen
+constexpr float kLeastHeight = 0.1f;  ///< of a row, for what hardly covers its pixel
+
+/// Rectangles that continue each other are one.
+class Bars {
+ public:
+  explicit Bars(ImDrawList& draw) : draw_(draw) {}
+  ~Bars() { flush(); }
+  Bars(const Bars&) = delete;
+  Bars& operator=(const Bars&) = delete;
+  void add(ImVec2 min, ImVec2 max, ImU32 color) {
+    if (open_ && color == color_ && min.y == min_.y && std::abs(min.x - max_.x) < 0.01f) {
+      max_.x = max.x;
+      return;
+    }
+    flush();
+    min_ = min, max_ = max, color_ = color, open_ = true;
+  }
+  void flush() {
+    if (open_) draw_.AddRectFilled(min_, max_, color_);
+    open_ = false;
+  }
+
+ private:
+  ImDrawList& draw_;
+  ImVec2 min_, max_;
+  ImU32 color_ = 0;
+  bool open_ = false;
+};
+
+}  // namespace
+
+TimelineLayout timeline_layout(ImVec2 min, ImVec2 max) {
+  const float em = ImGui::GetFontSize();
+  TimelineLayout at{min, max, em, 0, min.y, 0, 0};
+  at.labels = min.x + std::min(em * 17, (max.x - min.x) * 0.3f);
+  at.ruler = at.minimap + em * 2.1f;
+  at.rows = at.ruler + em * 1.6f;
+  return at;
+}
+
+ImU32 ink(float alpha) { return with_alpha(ImGui::GetColorU32(ImGuiCol_Text), alpha); }
+std::string time_text(double ns) { return ns == 0 ? "0 s" : base::human_seconds(ns * 1e-9); }
+
+std::string shown_name(std::string_view name) {
+  if (name.size() <= kMostBytes) return report::displayable(name);
+  size_t cut = kMostBytes;
+  while (cut > 0 && (static_cast<unsigned char>(name[cut]) & 0xC0) == 0x80) --cut;
+  return report::displayable(name.substr(0, cut)) + "…";
+}
+
+float draw_text(ImDrawList& draw, ImVec2 at, float width, ImU32 color, std::string_view text) {
+  ImFont& font = *ImGui::GetFont();
+  const float size = ImGui::GetFontSize();
+  if (width < size * 1.2f || text.empty()) return 0;
+  const char* end = text.data() + text.size();
+  const char* fits = end;
+  ImVec2 extent = font.CalcTextSizeA(size, width, 0, text.data(), end, &fits);
+  if (fits >= end) {
+    draw.AddText(at, color, text.data(), end);
+    return extent.x;
+  }
+  static constexpr std::string_view kMore = "…";
+  const float dots = font.CalcTextSizeA(size, 1e9f, 0, kMore.data(), kMore.data() + kMore.size()).x;
+  extent = font.CalcTextSizeA(size, width - dots, 0, text.data(), end, &fits);
+  if (fits - text.data() < 2) return 0;
+  draw.AddText(at, color, text.data(), fits);
+  draw.AddText({at.x + extent.x, at.y}, color, kMore.data(), kMore.data() + kMore.size());
+  return extent.x + dots;
+}
+
+void draw_text_right(ImDrawList& draw, ImVec2 at, ImU32 color, std::string_view text) {
+  const float width = ImGui::CalcTextSize(text.data(), text.data() + text.size()).x;
+  draw.AddText({at.x - width, at.y}, color, text.data(), text.data() + text.size());
+}
+
+void draw_ruler(ImDrawList& draw, const TimelineLayout& at, const TimeSpan& span) {
+  const Axis axis{span.begin_ns, span.end_ns, at.labels, at.max.x, false};
+  float gap = at.em * 6;
+  std::vector<Tick> marks = ticks(axis, gap, "_ns");
+  for (int tries = 0; tries < 4 && !marks.empty(); ++tries) {
+    float widest = 0;
+    for (const Tick& tick : marks) widest = std::max(widest, ImGui::CalcTextSize(tick.label.c_str()).x);
+    if (widest + at.em < gap) break;
+    gap = widest + at.em * 1.5f;
+    marks = ticks(axis, gap, "_ns");
+  }
+  const ImU32 line = ink(0.13f), text = ink(0.62f);
+  const float base = at.rows - std::floor(at.em * 0.15f);
+  draw.AddLine({at.labels, base}, {at.max.x, base}, ink(0.25f));
+  for (size_t i = 0; i < marks.size(); ++i) {
+    const float x = std::floor(axis.pixel(marks[i].value)) + 0.5f;
+    draw.AddLine({x, at.ruler + at.em * 0.25f}, {x, at.max.y}, line);
+    if (x + ImGui::CalcTextSize(marks[i].label.c_str()).x + at.em * 0.3f < at.max.x) {
+      draw.AddText({x + at.em * 0.3f, at.ruler + at.em * 0.25f}, text, marks[i].label.c_str());
+    }
+    if (marks.size() < 2) continue;
+    const double minor = (marks[1].value - marks[0].value) / 5;
+    for (int k = i == 0 ? -4 : 1; k < 5; ++k) {
+      const float at_x = axis.pixel(marks[i].value + k * minor);
+      if (at_x >= at.labels && at_x <= at.max.x) draw.AddLine({at_x, base - at.em * 0.2f}, {at_x, base}, ink(0.25f));
+    }
+  }
+}
+
+void draw_marks(ImDrawList& draw, std::span<const timeline::Mark> marks, const MarkStyle& style, float em) {
+  const float height = style.max.y - style.min.y, width = style.max.x - style.min.x;
+  Bars bars(draw);
+  for (const timeline::Mark& mark : marks) {
+    const float x0 = style.min.x + std::clamp(mark.x0, 0.f, width);
+    float x1 = style.min.x + std::clamp(mark.x1, 0.f, width);
+    if (x1 - x0 > em * 0.3f) x1 -= 1;  // neighbours of one colour stay apart
+    const float covered = mark.busy >= 0.999f ? 1 : std::max(kLeastHeight, mark.busy);
+    bars.add({x0, std::floor(style.max.y - height * covered)}, {std::max(x1, x0 + 1), style.max.y}, style.color(mark));
+  }
+  bars.flush();
+  if (!style.has_text) return;
+  for (const timeline::Mark& mark : marks) {
+    const float x0 = style.min.x + std::clamp(mark.x0, 0.f, width), x1 = style.min.x + std::clamp(mark.x1, 0.f, width);
+    const float room = x1 - x0 - em * 0.5f;
+    if (room < em * 1.3f || mark.busy < 0.999f) continue;
+    const bool two = height >= em * 2.2f && style.detail != nullptr && room > em * 4;
+    const ImU32 color = text_on(style.color(mark));
+    const float y = std::floor(style.min.y + (height - em * (two ? 2.05f : 1.05f)) / 2);
+    draw_text(draw, {x0 + em * 0.25f, y}, room, color, style.text(mark));
+    if (two) draw_text(draw, {x0 + em * 0.25f, y + std::floor(em * 1.02f)}, room, with_alpha(color, 0.72f), style.detail(mark));
+  }
+}
+
+}  // namespace ui

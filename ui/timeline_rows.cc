@@ -1,0 +1,98 @@
+// A tree of scopes has as many rows as are open; the rest of it is spans in the row of what is closed.
+#include "ui/timeline_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ui {
+namespace {
+
+constexpr float kRunHeight = 1.7f, kPassHeight = 1.2f, kLaneHeight = 2.7f, kGroupHeight = 1.5f;
+constexpr double kOpenShare = 0.3;  ///< scopes that take this much of a pass are open at first …
+constexpr int kOpenDepth = 3;       ///< … down to this depth
+constexpr size_t kMostRows = 2000;
+
+class Rows {
+ public:
+  explicit Rows(const std::set<std::string>& toggled) : toggled_(toggled) {}
+
+  void add_run(size_t index, const ShownRun& run, const std::string& label) {
+    const std::string prefix = fmt::format("{}.{}", run.document(), run.run());
+    if (!add({TimelineRow::Kind::run, index, 0, nullptr, 0, true, true, prefix, label, {}, kRunHeight})) return;
+    if (run.mode() == PassMode::happened && run.timeline() != nullptr && run.timeline()->passes.size() > 1) {
+      add({TimelineRow::Kind::passes,
+           index,
+           0,
+           nullptr,
+           1,
+           false,
+           false,
+           {},
+           "passes",
+           fmt::format("{}", run.timeline()->passes.size()),
+           kPassHeight});
+    }
+    for (size_t lane = 0; lane < run.lanes().size(); ++lane) {
+      add({TimelineRow::Kind::lane,
+           index,
+           static_cast<int32_t>(lane),
+           nullptr,
+           1,
+           false,
+           false,
+           {},
+           run.lanes()[lane].label,
+           {},
+           kLaneHeight});
+    }
+    if (run.steps() == nullptr || run.lanes().empty()) return;
+    add_groups(index, run.steps()->phases, prefix + "/phase", "phases");
+    add_groups(index, run.steps()->scopes, prefix + "/scope", "scopes");
+  }
+
+  std::vector<TimelineRow> take() { return std::move(rows_); }
+
+ private:
+  bool add(TimelineRow row) {
+    if (toggled_.contains(row.key)) row.open = !row.open;
+    const bool open = row.open;
+    rows_.push_back(std::move(row));
+    return open;
+  }
+
+  void add_groups(size_t index, const StepGroups& groups, const std::string& prefix, const std::string& label) {
+    if (groups.nodes[0].children.empty()) return;
+    add_node(index, groups, 0, 0, 1, prefix, label);
+  }
+
+  /// `above`: node of the row around it.
+  void add_node(size_t index, const StepGroups& groups, int32_t above, int32_t node, int depth, const std::string& prefix,
+                const std::string& label) {
+    if (rows_.size() >= kMostRows) return;
+    const int32_t shown = groups.skip_single(node);
+    const StepGroups::Node& what = groups.nodes[static_cast<size_t>(shown)];
+    const double whole = groups.nodes[0].pass_ns, share = whole > 0 ? what.pass_ns / whole : 0;
+    TimelineRow row{TimelineRow::Kind::group, index, shown, &groups, depth, !what.children.empty(), false, {}, {}, {}, kGroupHeight};
+    row.key = fmt::format("{}:{}", prefix, shown);
+    row.label = node == 0 ? label : groups.path(shown, above);
+    row.note = node == 0 ? "" : fmt::format("{:.1f} %", share * 100);
+    row.open = row.can_open && (node == 0 ? depth == 1 && prefix.ends_with("scope") : share > kOpenShare && depth < kOpenDepth);
+    if (!add(std::move(row))) return;
+    for (const int32_t child : what.children) add_node(index, groups, shown, child, depth + 1, prefix, label);
+  }
+
+  const std::set<std::string>& toggled_;
+  std::vector<TimelineRow> rows_;
+};
+
+}  // namespace
+
+std::vector<TimelineRow> timeline_rows(std::span<const std::unique_ptr<ShownRun>> runs, const std::set<std::string>& toggled,
+                                       std::span<const std::string> run_labels) {
+  Rows rows(toggled);
+  for (size_t i = 0; i < runs.size(); ++i) rows.add_run(i, *runs[i], i < run_labels.size() ? run_labels[i] : std::string());
+  return rows.take();
+}
+
+}  // namespace ui

@@ -1,0 +1,151 @@
+// While a window is on the way, what is at hand is drawn: the window before where it covers the view, else the coarsest level, which is
+// always in memory.
+#include "ui/timeline_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace ui {
+namespace {
+
+constexpr int64_t kEver = std::numeric_limits<int64_t>::max() / 2;
+
+std::string lane_label(const TimelineRun& run, size_t i, const std::string& device) {
+  const std::string& own = run.lanes[i].device.empty() ? device : run.lanes[i].device;
+  size_t same = 0, before = 0;
+  for (size_t j = 0; j < run.lanes.size(); ++j) {
+    if (run.lanes[j].device == run.lanes[i].device) ++same, before += j < i ? 1 : 0;
+  }
+  const std::string name = own.empty() ? "lane" : own;
+  return same > 1 ? fmt::format("{} · {}", name, before + 1) : name;
+}
+
+std::string device_of(Session& session, size_t document, int64_t run) {
+  const auto* runs = session.documents()[document]->runs.value();
+  if (runs == nullptr) return {};
+  const auto found = std::ranges::find(*runs, run, &RunInfo::run);
+  return found == runs->end() ? std::string() : found->device;
+}
+
+}  // namespace
+
+WindowCache::Window WindowCache::find(const WindowAsk& ask) {
+  const auto found = std::ranges::find(windows_, ask, &std::pair<WindowAsk, Window>::first);
+  if (found == windows_.end()) return nullptr;
+  windows_.splice(windows_.begin(), windows_, found);
+  return windows_.front().second;
+}
+
+void WindowCache::keep(const WindowAsk& ask, Window window) {
+  if (find(ask) != nullptr) return;
+  bytes_ += window->bytes();
+  windows_.emplace_front(ask, std::move(window));
+  while (bytes_ > kMostBytes && windows_.size() > 1) {
+    bytes_ -= windows_.back().second->bytes();
+    windows_.pop_back();
+  }
+}
+
+void ShownRun::read(Session& session) {
+  Loader& loader = session.documents()[document_]->loader;
+  const int64_t run = run_;
+  read_.want(loader, "timeline", [run](const model::Reader& reader) { return read_timeline(reader, run); });
+  if (const auto* read = read_.value(); read != nullptr && *read != timeline_) timeline_ = *read, ++revision_;
+  const bool selected = session.selection().document == document_ && session.selection().run == run_;
+  std::shared_ptr<const RunData> shared = selected ? session.shared_data() : nullptr;
+  if (shared != nullptr && steps_ == nullptr) {
+    model_.want(loader, "shared", [shared](const model::Reader&) -> base::Result<std::shared_ptr<const StepModel>> {
+      return std::make_shared<const StepModel>(shared);
+    });
+  } else if (!selected && steps_ == nullptr) {
+    model_.want(loader, "read", [run](const model::Reader& reader) -> base::Result<std::shared_ptr<const StepModel>> {
+      ASSIGN_OR_RETURN(RunData data, read_run(reader, run));
+      return std::make_shared<const StepModel>(std::make_shared<const RunData>(std::move(data)));
+    });
+  }
+  if (const auto* model = model_.value(); model != nullptr && *model != steps_) steps_ = *model, ++revision_;
+}
+
+void ShownRun::update(Session& session, PassMode mode, ColorBy by) {
+  const int before = revision_;
+  read(session);
+  if (revision_ != before || mode != wanted_ || lanes_.empty()) {
+    wanted_ = mode;
+    arrange(mode);
+    const std::string device = device_of(session, document_, run_);
+    for (size_t i = 0; i < lanes_.size() && mode_ == PassMode::happened; ++i) lanes_[i].label = lane_label(*timeline_, i, device);
+  }
+  if (steps_ == nullptr) return;
+  std::string key = fmt::format("{} {} {}", static_cast<int>(by), static_cast<int>(session.theme.mode), revision_);
+  if (key == colors_key_) return;
+  colors_ = color_steps(*steps_->run, by, session.theme);
+  colors_key_ = std::move(key);
+}
+
+void ShownRun::arrange(PassMode wanted) {
+  lanes_.clear();
+  extent_ = {0, 1};
+  offset_ns_ = 0;
+  const bool has_lanes = timeline_ != nullptr && !timeline_->lanes.empty();
+  const bool has_medians = steps_ != nullptr && !steps_->medians.slices().empty();
+  mode_ = has_lanes && (wanted == PassMode::happened || !has_medians) ? PassMode::happened : PassMode::medians;
+  if (mode_ == PassMode::happened) {
+    offset_ns_ = static_cast<double>(timeline_->begin_ns);
+    extent_ = {0, std::max(1.0, static_cast<double>(timeline_->end_ns) - offset_ns_)};
+    for (const TimelineLane& lane : timeline_->lanes) lanes_.push_back({{}, lane.levels, &lane.overview, lane.track});
+  } else if (has_medians) {
+    const timeline::Levels levels = steps_->medians.levels();
+    const timeline::Slice& last = steps_->medians.slices().back();
+    extent_ = {0, static_cast<double>(last.begin_ns + last.duration_ns)};
+    medians_overview_ = steps_->medians.window(levels.coarsest, 0, kEver);
+    medians_ask_ = {};
+    lanes_.push_back({"median pass", levels, &medians_overview_, -1});
+  }
+}
+
+const timeline::Window& ShownRun::window(Session& session, size_t lane, timeline::Scale scale) {
+  const LaneView& view = lanes_[lane];
+  scale.begin_ns += offset_ns_;
+  WindowAsk ask = ask_for(view.levels, scale);
+  ask.run = run_;
+  ask.track = view.track;
+  if (view.track >= 0) return stored(session, view, ask, scale);
+  if (!(medians_ask_ == ask)) {
+    medians_ = steps_->medians.window(ask.level, ask.begin_ns, ask.end_ns);
+    medians_ask_ = ask;
+  }
+  return medians_;
+}
+
+const timeline::Window& ShownRun::stored(Session& session, const LaneView& lane, const WindowAsk& ask, const timeline::Scale& scale) {
+  if (ask.level == lane.levels.coarsest) return *lane.overview;
+  Fetch& fetch = fetches_[lane.track];
+  WindowCache::Window there = cache_.find(ask);
+  if (there == nullptr) {
+    fetch.latest.want(session.documents()[document_]->loader, fmt::format("{} {} {}", ask.level, ask.begin_ns, ask.end_ns),
+                      [ask](const model::Reader& reader) { return read_window(reader, ask); });
+    const auto* window = fetch.latest.value();
+    if (window != nullptr && fetch.latest.revision() != fetch.seen) {  // it is the answer to `ask`: older questions are dropped
+      fetch.seen = fetch.latest.revision();
+      cache_.keep(ask, *window);
+      there = *window;
+    }
+  }
+  if (there != nullptr) {
+    fetch.shown = std::move(there);
+    fetch.shown_ask = ask;
+  }
+  const double end_ns = scale.begin_ns + scale.pixels * scale.ns_per_pixel;
+  const bool covers = fetch.shown != nullptr && static_cast<double>(fetch.shown_ask.begin_ns) <= scale.begin_ns &&
+                      static_cast<double>(fetch.shown_ask.end_ns) >= end_ns;
+  return covers ? *fetch.shown : *lane.overview;
+}
+
+ImU32 ShownRun::color(int32_t step, const Theme& theme) const {
+  const int32_t place = steps_ == nullptr ? -1 : steps_->places[step];
+  return place < 0 || static_cast<size_t>(place) >= colors_.color.size() ? neutral_color(theme) : colors_.color[static_cast<size_t>(place)];
+}
+
+}  // namespace ui
