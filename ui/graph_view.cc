@@ -10,7 +10,7 @@ namespace ui {
 namespace {
 
 constexpr float kLeastFont = 6;  ///< pixels; smaller text is not drawn
-constexpr float kLeastZoom = 0.05f, kMostZoom = 8;
+constexpr float kLeastScale = 0.05f, kMostScale = 8;
 constexpr float kReadable = 0.6f;  ///< zoom below which fit() shows a part rather than all
 constexpr float kPad = 0.4f;       ///< around the text of a box, em
 constexpr float kSmall = 0.85f;    ///< font of small boxes and of lines below the title
@@ -28,7 +28,7 @@ struct GraphView::Canvas {
 };
 
 void GraphView::zoom_by(float factor) {
-  const float next = std::clamp(zoom_ * factor, kLeastZoom, kMostZoom), f = next / zoom_;
+  const float next = std::clamp(zoom_ * factor, kLeastScale, kMostScale), f = next / zoom_;
   x_ = wide_ / 2 - (wide_ / 2 - x_) * f;
   y_ = high_ / 2 - (high_ / 2 - y_) * f;
   zoom_ = next;
@@ -71,7 +71,8 @@ void GraphView::fit_into(ImVec2 size, int selected) {
 void GraphView::pointer(ImVec2 min, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
   if (hovered && io.MouseWheel != 0) {
-    const float next = std::clamp(zoom_ * std::pow(1.15f, std::clamp(io.MouseWheel, -20.f, 20.f)), kLeastZoom, kMostZoom), f = next / zoom_;
+    const float next = std::clamp(zoom_ * std::pow(1.15f, std::clamp(io.MouseWheel, -20.f, 20.f)), kLeastScale, kMostScale),
+                f = next / zoom_;
     x_ = io.MousePos.x - min.x - (io.MousePos.x - min.x - x_) * f;
     y_ = io.MousePos.y - min.y - (io.MousePos.y - min.y - y_) * f;
     zoom_ = next;

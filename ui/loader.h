@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -24,23 +25,46 @@ class Loader {
   using Job = std::function<void(const base::Result<model::Reader>&)>;
 
   Loader(std::string path, Mode mode);
-  ~Loader();  ///< jobs that have not begun are dropped; the one that runs is waited for
+  ~Loader();  ///< jobs that have not begun are dropped; the one that runs is interrupted and waited for
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
   /// Jobs run in order. The reader is opened before the first one; where that failed they get the error.
   void post(Job job);
+  /// The query that runs now ends with an error; jobs that wait are not touched.
+  void interrupt();
   bool busy() const { return waiting_ > 0; }
   const std::string& path() const { return path_; }
   /// Called on the worker after each job: wakes a window that sleeps until there is input.
   void on_done(std::function<void()> wake);
 
+  /// Opens the file again before the next job, and every Latest asks again; what it has stays until the answer is there.
+  void reload();
+  /// Once a second, on the worker: where another process has changed or replaced the file, or it could not be opened, as reload(). Call it
+  /// every frame.
+  void watch();
+  /// Another number for each database, and after each reload.
+  int64_t serial() const { return serial_; }
+
  private:
+  /// What changes with a file: its identity, and SQLite's count of commits by others.
+  struct Stamp {
+    uint64_t device = 0, inode = 0;
+    int64_t version = 0;
+    bool operator==(const Stamp&) const = default;
+  };
+  Stamp stamp(const base::Result<model::Reader>& reader) const;
+  const base::Result<model::Reader>& reader();
   void work(std::stop_token stop);
 
   std::string path_;
   Mode mode_;
+  std::mutex opening_;                                 ///< held while `reader_` is made or dropped, and by interrupt()
   std::optional<base::Result<model::Reader>> reader_;  ///< of the worker alone, or of post() in mode `here`
+  Stamp stamp_;                                        ///< the worker's, of when it opened or last looked
+  std::atomic<bool> reopen_ = false;
+  std::atomic<int64_t> serial_;
+  std::chrono::steady_clock::time_point next_look_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Job> jobs_;
@@ -55,10 +79,12 @@ class Latest {
  public:
   using Work = std::function<base::Result<T>(const model::Reader&)>;
 
-  /// Asks where `key` is not the key of the last question. A question that nobody waits for any more is not answered.
+  /// Asks where `key` is not the key of the last question, or the database is another one or has changed. A question that nobody waits for
+  /// any more is not answered.
   void want(Loader& loader, const std::string& key, Work work) {
-    if (asked_ && *asked_ == key) return;
+    if (asked_ && *asked_ == key && serial_ == loader.serial()) return;
     asked_ = key;
+    serial_ = loader.serial();
     pending_ = std::make_shared<Slot>();
     loader.post([slot = std::weak_ptr<Slot>(pending_), work = std::move(work)](const base::Result<model::Reader>& reader) {
       const std::shared_ptr<Slot> alive = slot.lock();
@@ -102,6 +128,7 @@ class Latest {
   }
 
   std::optional<std::string> asked_;
+  int64_t serial_ = 0;
   std::shared_ptr<Slot> pending_;
   std::optional<base::Result<T>> current_;
   int revision_ = 0;

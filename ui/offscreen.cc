@@ -5,6 +5,15 @@
 #include "ui/input.h"
 
 namespace ui {
+namespace {
+
+void make_atlas() {
+  unsigned char* pixels = nullptr;
+  int w = 0, h = 0;
+  ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &w, &h);
+}
+
+}  // namespace
 
 Offscreen::Offscreen(int width, int height, const Theme& theme) : theme_(theme) {
   ImGui::CreateContext();
@@ -15,16 +24,15 @@ Offscreen::Offscreen(int width, int height, const Theme& theme) : theme_(theme) 
   io.DeltaTime = 1.f / 60;
   io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
   name_keys();
-  load_fonts(theme.scale);
+  load_fonts(theme);
   apply(theme);
-  unsigned char* pixels = nullptr;
-  int w = 0, h = 0;
-  io.Fonts->GetTexDataAsAlpha8(&pixels, &w, &h);
+  make_atlas();
 }
 
 Offscreen::~Offscreen() { ImGui::DestroyContext(); }
 
 void Offscreen::frame(Shell& shell, Session& session, const Hand& hand) {
+  if (follow(session.theme, theme_) == Change::fonts) make_atlas();
   feed_pointer({hand.mouse, {hand.down[0], hand.down[1], hand.down[2]}, hand.wheel, hand.wheel_x, hand.ctrl, hand.shift});
   for (const char c : hand.text) ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(c));
   for (const Session::Key& key : down_) feed_key(key.key, false);

@@ -35,5 +35,8 @@ const PanelKind* find_panel(std::string_view name);
 
 std::unique_ptr<Panel> make_timeline();
 std::unique_ptr<Panel> make_top();
+std::unique_ptr<Panel> make_details();
+std::unique_ptr<Panel> make_overview();
+std::unique_ptr<Panel> make_sql();
 
 }  // namespace ui

@@ -8,6 +8,7 @@ namespace {
 
 constexpr PanelKind kPanels[] = {
     {"timeline", "Timeline", "what ran when, from a whole run down to a nanosecond", make_timeline},
+    {"details", "Details", "every number of the selected step, what it reads, and its code", make_details},
     {"top", "Top", "every step with its time, sortable and grouped", make_top},
 };
 

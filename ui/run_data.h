@@ -30,6 +30,7 @@ struct StepInfo {
 
 struct RunData {
   int64_t run = 0;
+  int64_t serial = 0;           ///< of the loader when it was asked
   std::vector<StepInfo> steps;  ///< in plan order
   double pass_ns = 0;           ///< sum of the steps' median times in a pass
   /// nullptr: the run has no such step.

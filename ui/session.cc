@@ -12,6 +12,7 @@ constexpr size_t kMostHistory = 1000;
 }  // namespace
 
 void Session::open(std::string path) {
+  if (std::ranges::any_of(documents_, [&](const auto& open) { return open->loader.path() == path; })) return;
   documents_.push_back(std::make_unique<Document>(std::move(path), mode_));
   if (wake_) documents_.back()->loader.on_done(wake_);
 }
@@ -36,6 +37,7 @@ void Session::select_run(size_t document, int64_t run) {
 }
 
 void Session::select_step(int32_t step) {
+  if (step >= 0 && data() != nullptr && data()->find(step) == nullptr) return;
   Selection next = selection_;
   next.step = step;
   if (const RunData* run = data()) {
@@ -85,18 +87,74 @@ const StepInfo* Session::step() {
   return run == nullptr ? nullptr : run->find(selection_.step);
 }
 
-void Session::update() {
-  for (const auto& open : documents_) open->runs.want(open->loader, "runs", read_runs);
+void Session::select_later(int64_t run, std::string step) { later_ = Later{run, std::move(step)}; }
+
+void Session::reload() {
+  for (const auto& open : documents_) open->loader.reload();
+}
+
+bool Session::busy() const {
+  return std::ranges::any_of(documents_, [](const auto& open) { return open->loader.busy(); });
+}
+
+/// The run that was asked for, else the newest of the first database that has one.
+void Session::settle_run() {
   Document* open = document();
-  if (open == nullptr) return;
-  const std::vector<RunInfo>* runs = open->runs.value();
-  if (selection_.run == 0 && runs != nullptr && !runs->empty()) selection_.run = runs->front().run, ++revision_;
-  if (selection_.run == 0) return;
-  const int64_t run = selection_.run;
-  open->data.want(open->loader, std::to_string(run), [run](const model::Reader& reader) -> base::Result<std::shared_ptr<const RunData>> {
-    ASSIGN_OR_RETURN(RunData data, read_run(reader, run));
-    return std::make_shared<const RunData>(std::move(data));
-  });
+  const std::vector<RunInfo>* runs = open == nullptr ? nullptr : open->runs.value();
+  if (runs != nullptr && selection_.run != 0 && run() == nullptr) {
+    const size_t here = selection_.document;
+    selection_ = {};
+    selection_.document = here, ++revision_;
+  }
+  if (later_ && later_->run != 0 && runs != nullptr) {
+    if (std::ranges::find(*runs, later_->run, &RunInfo::run) == runs->end()) {
+      message = "There is no run " + std::to_string(later_->run) + ".";
+    } else {
+      selection_.run = later_->run, ++revision_;
+    }
+    later_->run = 0;
+  }
+  if (selection_.run != 0) return;
+  for (size_t i = 0; i < documents_.size(); ++i) {
+    const std::vector<RunInfo>* there = documents_[i]->runs.value();
+    if (there == nullptr || there->empty()) continue;
+    selection_.document = i, selection_.run = there->front().run, ++revision_;
+    return;
+  }
+}
+
+void Session::settle_step() {
+  const RunData* run = data();
+  if (run == nullptr || run->serial != document()->loader.serial()) return;
+  if (selection_.step >= 0 && run->find(selection_.step) == nullptr) selection_.step = -1, ++revision_;
+  if (!later_) return;
+  const std::string wanted = std::exchange(later_, {})->step;
+  if (wanted.empty()) return;
+  const auto is_wanted = [&](const StepInfo& step) { return step.name == wanted || std::to_string(step.step) == wanted; };
+  const auto found = std::ranges::find_if(run->steps, is_wanted);
+  if (found == run->steps.end()) {
+    message = "The run has no step '" + wanted + "'.";
+  } else {
+    select_step(found->step);
+  }
+}
+
+void Session::update() {
+  for (const auto& open : documents_) {
+    open->loader.watch();
+    open->runs.want(open->loader, "runs", read_runs);
+  }
+  settle_run();
+  Document* open = document();
+  if (open == nullptr || selection_.run == 0) return;
+  const int64_t run = selection_.run, serial = open->loader.serial();
+  open->data.want(open->loader, std::to_string(run),
+                  [run, serial](const model::Reader& reader) -> base::Result<std::shared_ptr<const RunData>> {
+                    ASSIGN_OR_RETURN(RunData data, read_run(reader, run));
+                    data.serial = serial;
+                    return std::make_shared<const RunData>(std::move(data));
+                  });
+  settle_step();
 }
 
 bool Session::edits_text(const Key& key) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,11 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
+/// Of the run's own clock.
+struct TimeRange {
+  int64_t begin_ns = 0, end_ns = 0;
+};
+
 /// An open database.
 struct Document {
   Document(std::string path, Loader::Mode mode) : loader(std::move(path), mode) {}
@@ -36,6 +42,7 @@ class Session {
  public:
   explicit Session(Loader::Mode mode = Loader::Mode::worker) : mode_(mode) {}
 
+  /// A path that is open already is not opened again.
   void open(std::string path);
   std::deque<std::unique_ptr<Document>>& documents() { return documents_; }
   /// nullptr: nothing is open.
@@ -44,7 +51,9 @@ class Session {
   const Selection& selection() const { return selection_; }
   void select(Selection selection);  ///< the one before goes on the history
   void select_run(size_t document, int64_t run);
-  void select_step(int32_t step);
+  void select_step(int32_t step);  ///< −1: none; one that the run does not have is ignored
+  /// When they are read: that run (0: the newest), and the step with that number or name ("": none).
+  void select_later(int64_t run, std::string step);
   bool back();     ///< false: there is nothing before
   bool forward();  ///< false: there is nothing after
   int selection_revision() const { return revision_; }
@@ -55,8 +64,11 @@ class Session {
   std::shared_ptr<const RunData> shared_data();  ///< the same, for work on another thread
   const StepInfo* step();
 
-  /// Asks for what the selection needs and is not there. Once a frame, before the panels draw.
+  /// Asks for what the selection needs and is not there, and drops from it what a reload has taken away. Once a frame, before the panels
+  /// draw.
   void update();
+  void reload();  ///< all databases
+  bool busy() const;
 
   // --- keys: what was pressed since the last frame, as characters ('W', '/', '?') or the names below. Only the panel with the focus sees
   // them, and while a text is edited only what does not edit it.
@@ -76,8 +88,9 @@ class Session {
   std::string_view panel_with_focus;  ///< name of the panel that gets the keys
 
   // --- what the shell does for a panel
-  std::string show_panel;  ///< name of a panel to bring to the front; the shell clears it
-  std::string message;     ///< one line at the bottom
+  std::string show_panel;               ///< name of a panel to bring to the front; the shell clears it
+  std::string message;                  ///< one line at the bottom
+  std::optional<TimeRange> show_range;  ///< what the timeline is to show; it takes it
   Theme theme;
   void on_done(std::function<void()> wake) { wake_ = std::move(wake); }
 
@@ -85,7 +98,15 @@ class Session {
   Loader::Mode mode_;
   std::deque<std::unique_ptr<Document>> documents_;
   Selection selection_;
+  struct Later {
+    int64_t run = 0;
+    std::string step;
+  };
+  void settle_run();
+  void settle_step();
+
   std::vector<Selection> before_, after_;
+  std::optional<Later> later_;
   int revision_ = 0;
   std::function<void()> wake_;
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kSans = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
 constexpr const char* kMono = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf";
-constexpr float kFontPixels = 15;
+constexpr float kFontPixels = 15, kLeastFontPixels = 6, kMostFontPixels = 90;  // larger ones make an atlas that old cards cannot hold
 
 constexpr std::array<ImU32, 8> kSeries = {
     IM_COL32(0x56, 0xB4, 0xE9, 255), IM_COL32(0xE6, 0x9F, 0x00, 255), IM_COL32(0x00, 0x9E, 0x73, 255), IM_COL32(0xCC, 0x79, 0xA7, 255),
@@ -29,10 +29,10 @@ ImFont* add_font(const char* path, float pixels) {
 
 }  // namespace
 
-void load_fonts(float scale) {
+void load_fonts(const Theme& theme) {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
   atlas.Clear();
-  const float pixels = std::round(kFontPixels * scale);
+  const float pixels = std::clamp(std::round(kFontPixels * theme.scale * theme.zoom), kLeastFontPixels, kMostFontPixels);
   if (add_font(kSans, pixels) == nullptr) atlas.AddFontDefault();
   add_font(kMono, pixels);
 }
@@ -57,8 +57,17 @@ void apply(const Theme& theme) {
   style.WindowBorderSize = 0;
   style.FrameRounding = 3;
   style.TabRounding = 3;
-  style.ScaleAllSizes(theme.scale);
+  style.ScaleAllSizes(theme.scale * theme.zoom);
   ImGui::GetStyle() = style;
+}
+
+Change follow(const Theme& wanted, Theme& applied) {
+  if (wanted == applied) return Change::nothing;
+  const bool larger = wanted.scale != applied.scale || wanted.zoom != applied.zoom;
+  applied = wanted;
+  apply(wanted);
+  if (larger) load_fonts(wanted);
+  return larger ? Change::fonts : Change::colors;
 }
 
 ImU32 series_color(const Theme& theme, size_t index) {

@@ -13,12 +13,19 @@ enum class Mode : uint8_t { dark, light };
 struct Theme {
   Mode mode = Mode::dark;
   float scale = 1;  ///< of the monitor
+  float zoom = 1;   ///< that a person has chosen, kLeastZoom … kMostZoom
+  bool operator==(const Theme&) const = default;
 };
+inline constexpr float kLeastZoom = 0.5f, kMostZoom = 4;
 
 /// Sets ImGui's style for the theme.
 void apply(const Theme& theme);
-/// DejaVu where it is installed (Latin, Greek, arrows, mathematics, boxes), else ImGui's own 13 pixel font. Once a context and scale.
-void load_fonts(float scale);
+/// DejaVu where it is installed (Latin, Greek, arrows, mathematics, boxes), else ImGui's own 13 pixel font. The atlas is made again: its
+/// texture too must be.
+void load_fonts(const Theme& theme);
+enum class Change : uint8_t { nothing, colors, fonts };
+/// Makes style and fonts follow `wanted`; between two frames. `applied` is what holds now.
+Change follow(const Theme& wanted, Theme& applied);
 /// For code and numbers in columns.
 ImFont* mono_font();
 

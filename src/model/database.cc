@@ -249,6 +249,7 @@ base::Status Database::writable() const {
 }
 
 int64_t Database::last_id() const { return sqlite3_last_insert_rowid(impl_->db); }
+void Database::interrupt() const { sqlite3_interrupt(impl_->db); }
 const std::string& Database::path() const { return impl_->path; }
 
 base::Result<Transaction> Transaction::begin(Database& database) {

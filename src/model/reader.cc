@@ -172,4 +172,8 @@ base::Result<std::string> Reader::module_text(int64_t module) const {
   return read_content(impl_->database, rows.rows[0][0].integer);
 }
 
+base::Result<std::string> Reader::content(int64_t id) const { return read_content(impl_->database, id); }
+
+void Reader::interrupt() const { impl_->database.interrupt(); }
+
 }  // namespace model

@@ -91,6 +91,10 @@ class Reader {
   /// The same for results that may not fit into memory. The cursor must not outlive the reader.
   base::Result<Cursor> start(std::string_view sql, std::span<const Cell> parameters = {}) const;
   base::Result<std::string> module_text(int64_t module) const;
+  /// A row of table content: the source text of a kernel.
+  base::Result<std::string> content(int64_t id) const;
+  /// From any thread: the query that runs now ends with an error. Others are not touched.
+  void interrupt() const;
 
  private:
   struct Impl;

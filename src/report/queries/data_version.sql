@@ -1,0 +1,2 @@
+-- Changes when another process has written to the database. No parameters.
+PRAGMA data_version;

@@ -1,0 +1,18 @@
+// Texts of any bytes and length, drawn safely: on one line, cut to a width, to be selected and copied.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ui {
+
+/// Controls become spaces, NUL and bytes that are no UTF-8 '?'; longer ones are cut to `most` bytes with an ellipsis.
+std::string one_line(std::string_view text, size_t most = 500);
+/// On the current line, at most `width` pixels; what is cut is told by a tooltip.
+void draw_cut(const std::string& text, float width);
+/// A line that can be selected with the mouse and copied. `id` as in ImGui.
+void draw_selectable(const char* id, const std::string& text, float width);
+/// Many lines, the same. More than a quarter of a megabyte is cut, and says so.
+void draw_code(const char* id, const std::string& text, float height);
+
+}  // namespace ui
