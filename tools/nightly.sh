@@ -7,5 +7,5 @@ cd "$root" || exit 1
 failed=0
 PROFILE_FUZZ_SEED=${1:-1} tools/fuzz.sh 600 || failed=1
 tools/build.sh differential || exit 1
-for language in llvm-ir c; do build/tests/differential --from "${1:-1}" --count 20000 --language "$language" || failed=1; done
+for language in llvm-ir c cuda; do build/tests/differential --from "${1:-1}" --count 20000 --language "$language" || failed=1; done
 exit $failed

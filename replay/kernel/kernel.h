@@ -1,5 +1,4 @@
-// Kernels in three moves: lower (device-free loop nests), schedule (flat lists of lines with launch data), render (LLVM IR or C, later CUDA
-// C++).
+// Kernels in three moves: lower (device-free loop nests), schedule (flat lists of lines with launch data), render (LLVM IR, C or CUDA C++).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,8 @@ namespace kernel {
 
 enum class Language : uint8_t {
   llvm_ir,
-  c,  ///< C11 with _Float16, every function of libm: what tests compile to see that lowering and schedules do not lean on LLVM
+  c,     ///< C11 with _Float16, every function of libm: what tests compile to see that lowering and schedules do not lean on LLVM
+  cuda,  ///< CUDA C++ without any include: schedules of its own, for blocks of threads
 };
 std::string_view text(Language language);
 
@@ -26,19 +26,22 @@ struct Target {
   int registers = 16;
   int threads = 1;
   bool vector_functions = true;  ///< libmvec of glibc 2.35 or newer is loaded: all functions on vectors
+  int multiprocessors = 132;     ///< CUDA
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 32 << 20;
   bool operator==(const Target&) const = default;
 };
 
 /// The code of one part, and how to split it over threads. Parts of a kernel run one after another with a barrier between.
 struct Part {
-  std::string symbol;      ///< void symbol(void* const* args, int64_t begin, int64_t end, void* scratch, int64_t thread)
-  int64_t count = 1;       ///< iterations of the outermost loop
-  int64_t grain = 1;       ///< a chunk is a multiple of this (last one excepted)
-  int64_t chunk = 1;       ///< recommended iterations a chunk; count ≤ chunk: run on one thread
-  bool by_thread = false;  ///< static split, thread t of `Target::threads` gets one contiguous range: partial results a thread
-  int64_t work_bytes = 0;  ///< memory that one call of the whole part touches: small parts run on one thread
-  int same[2] = {-1, -1};  ///< positions in args: nothing to do where both are the same memory (the old array, before an update)
+  std::string symbol;       ///< void symbol(void* const* args, int64_t begin, int64_t end, void* scratch, int64_t thread)
+  int64_t count = 1;        ///< iterations of the outermost loop
+  int64_t grain = 1;        ///< a chunk is a multiple of this (last one excepted)
+  int64_t chunk = 1;        ///< recommended iterations a chunk; count ≤ chunk: run on one thread
+  bool by_thread = false;   ///< static split, thread t of `Target::threads` gets one contiguous range: partial results a thread
+  int64_t work_bytes = 0;   ///< memory that one call of the whole part touches: small parts run on one thread
+  int same[2] = {-1, -1};   ///< positions in args: nothing to do where both are the same memory (the old array, before an update)
+  int block_threads = 0;    ///< CUDA: of a block; the grid has `count` blocks, and the symbol takes the args one by one
+  bool cooperates = false;  ///< CUDA: threads of a block meet at barriers or exchange values
 };
 
 /// A kernel ready to be compiled for its target.

@@ -8,9 +8,9 @@
 namespace kernel {
 namespace {
 
-constexpr std::string_view kKinds[] = {"constant", "argument", "ramp",   "op",       "splat",    "lane",  "shuffle",
-                                       "loop",     "end",      "branch", "variable", "set",      "get",   "pointer",
-                                       "load",     "store",    "gather", "scatter",  "prefetch", "fence", "same"};
+constexpr std::string_view kKinds[] = {"constant", "argument", "ramp",     "op",    "splat", "lane",    "shuffle", "loop",
+                                       "end",      "branch",   "variable", "set",   "get",   "pointer", "load",    "store",
+                                       "gather",   "scatter",  "prefetch", "fence", "same",  "barrier", "down",    "leader"};
 
 }  // namespace
 
@@ -90,6 +90,7 @@ std::string print(const List& list) {
     if (l.kind == Line::Kind::op && l.code == Code::call) out += fmt::format(" {}", text(static_cast<Function>(l.imm)));
     if (l.kind == Line::Kind::pointer || l.kind == Line::Kind::gather || l.kind == Line::Kind::scatter) out += fmt::format(" p{}", l.imm);
     if (l.kind == Line::Kind::loop) out += fmt::format(" step {}", l.imm);
+    if (l.kind == Line::Kind::down || l.kind == Line::Kind::leader) out += fmt::format(" {}", l.imm);
     if ((l.kind == Line::Kind::load || l.kind == Line::Kind::store) && l.imm) out += fmt::format(" + {}", l.imm);
     if (l.streaming) out += " streaming";
     out += "\n";

@@ -14,7 +14,7 @@ using ValueId = int32_t;  ///< a line's result; -1: none
 struct Line {
   enum class Kind : uint8_t {
     constant,  ///< imm in all lanes; has no line of its own in most languages
-    argument,  ///< imm: 0 begin, 1 end, 2 thread
+    argument,  ///< imm: 0 begin, 1 end, 2 thread; on a GPU 3 the block's number, 4 the thread's in its block
     ramp,      ///< 0, imm, 2·imm, …: one number a lane
     op,        ///< code on args; compare and call: imm
     splat,     ///< args[0] in all lanes
@@ -34,6 +34,9 @@ struct Line {
     prefetch,  ///< the line of args[0] + imm elements
     fence,     ///< after streaming stores
     same,      ///< i1: are arrays imm and args[0] the same memory
+    barrier,   ///< GPU: all threads of the block
+    down,      ///< GPU: args[0] of the lane imm further on in the warp; anything where there is none
+    leader,    ///< GPU: args[0] of the first lane of each imm lanes
   } kind = Kind::op;
   Code code = Code::add;
   Reg reg = Reg::i64;
@@ -73,6 +76,9 @@ class List {
   void branch(ValueId condition) { put({Line::Kind::branch, {}, Reg::i1, 1, -1, {condition}, 0, {}, false}); }
   ValueId variable(Reg reg, int lanes) { return add({Line::Kind::variable, {}, reg, lanes, -1, {}, 0, {}, false}); }
   void set(ValueId variable, ValueId value) { put({Line::Kind::set, {}, reg(value), lanes(value), -1, {variable, value}, 0, {}, false}); }
+  void barrier() { put({Line::Kind::barrier, {}, Reg::i64, 1, -1, {}, 0, {}, false}); }
+  ValueId down(ValueId a, int64_t by) { return add({Line::Kind::down, {}, reg(a), 1, -1, {a}, by, {}, false}); }
+  ValueId leader(ValueId a, int64_t of) { return add({Line::Kind::leader, {}, reg(a), 1, -1, {a}, of, {}, false}); }
   ValueId get(ValueId variable) { return add({Line::Kind::get, {}, reg(variable), lanes(variable), -1, {variable}, 0, {}, false}); }
   ValueId pointer(int array, Reg reg, ValueId element) { return add({Line::Kind::pointer, {}, reg, 1, -1, {element}, array, {}, false}); }
   ValueId load(ValueId pointer, int lanes, int64_t offset, ValueId mask = -1);

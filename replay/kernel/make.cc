@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "replay/kernel/analyse.h"
+#include "replay/kernel/cuda_launch.h"
 #include "replay/kernel/kernel.h"
 #include "replay/kernel/lower.h"
 #include "replay/kernel/render_c.h"
+#include "replay/kernel/render_cuda.h"
 #include "replay/kernel/render_llvm.h"
 #include "replay/kernel/schedule.h"
 #include "src/base/hash.h"
@@ -35,8 +37,28 @@ std::string name_of(const ir::Module& module, ir::InstrRef ref, const std::vecto
 /// One function for each part, named k0, k1, …
 template <typename Module>
 std::string rendered(Module module, const std::vector<Scheduled>& parts) {
-  for (size_t i = 0; i < parts.size(); ++i) module.add(parts[i].list, fmt::format("k{}", i));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string symbol = fmt::format("k{}", i);
+    if constexpr (std::is_same_v<Module, CudaModule>)
+      module.add(parts[i], symbol);
+    else
+      module.add(parts[i].list, symbol);
+  }
   return module.text();
+}
+std::string rendered(const Lowered& lowered, const Target& target, const std::vector<Scheduled>& parts) {
+  if (target.language == Language::cuda) return rendered(CudaModule(lowered), parts);
+  return target.language == Language::c ? rendered(CModule(lowered), parts) : rendered(LlvmModule(lowered, target), parts);
+}
+
+/// Error: a launch that no driver takes.
+base::Status check_launches(const Lowered& lowered, const std::vector<Scheduled>& parts) {
+  for (const Scheduled& p : parts) {
+    const int64_t pointers = lowered.operands + lowered.outputs + 1;
+    const std::string found = cuda::illegal({p.count, p.block_threads, p.thread_bytes, pointers * 8});
+    if (!found.empty()) return base::Error{"no kernel: " + found};
+  }
+  return {};
 }
 
 /// Everything that all nests read and write.
@@ -92,7 +114,7 @@ bool is_update(const Lowered& lowered, const std::vector<Footprint>& prints, int
 
 }  // namespace
 
-std::string_view text(Language language) { return language == Language::c ? "c" : "llvm-ir"; }
+std::string_view text(Language language) { return language == Language::cuda ? "cuda" : language == Language::c ? "c" : "llvm-ir"; }
 
 base::Result<Kernel> make(const ir::Module& module, ir::InstrRef instr, replay::Rounding rounding, const Target& target) {
   ASSIGN_OR_RETURN(Lowered lowered, lower(module, instr, rounding));
@@ -114,7 +136,9 @@ base::Result<Kernel> make(const ir::Module& module, ir::InstrRef instr, replay::
     if (old >= 0) lowered.may_share.emplace_back(old, lowered.operands + o);
     kernel.updates.push_back(old >= 0 && is_update(lowered, prints, old, lowered.operands + o) ? old : -1);
   }
-  const std::vector<Scheduled> parts = schedule(lowered, target);
+  const bool on_gpu = target.language == Language::cuda;
+  const std::vector<Scheduled> parts = on_gpu ? schedule_cuda(lowered, target) : schedule(lowered, target);
+  if (on_gpu) RETURN_IF_ERROR(check_launches(lowered, parts));
   kernel.name = name_of(module, instr, parts);
   std::string launch;
   const auto position = [&](int array) { return array < 0 ? -1 : lowered.arrays[static_cast<size_t>(array)].position; };
@@ -122,13 +146,21 @@ base::Result<Kernel> make(const ir::Module& module, ir::InstrRef instr, replay::
     const Scheduled& p = parts[i];
     const std::string symbol = fmt::format("k{}", i);
     kernel.list += fmt::format("{} {}: {} iterations\n{}", symbol, p.shape, p.count, print(p.list));
-    kernel.parts.push_back({symbol, p.count, p.grain, p.chunk, p.by_thread, p.work_bytes, {position(p.same[0]), position(p.same[1])}});
-    kernel.thread_scratch_bytes = std::max(kernel.thread_scratch_bytes, p.thread_bytes);
+    kernel.parts.push_back({symbol,
+                            p.count,
+                            p.grain,
+                            p.chunk,
+                            p.by_thread,
+                            p.work_bytes,
+                            {position(p.same[0]), position(p.same[1])},
+                            p.block_threads,
+                            on_gpu && cooperates(p.list)});
+    if (!on_gpu) kernel.thread_scratch_bytes = std::max(kernel.thread_scratch_bytes, p.thread_bytes);
     launch += fmt::format("{} {} {} {} {} {} {} ", p.count, p.grain, p.chunk, p.by_thread, p.work_bytes, p.same[0], p.same[1]);
   }
   kernel.scratch_bytes = lowered.shared_bytes;
   kernel.language = target.language;
-  kernel.code = target.language == Language::c ? rendered(CModule(lowered), parts) : rendered(LlvmModule(lowered, target), parts);
+  kernel.code = rendered(lowered, target, parts);
   kernel.key = base::hash128_hex(fmt::format("{}{} {} {} {}\n{}", launch, kernel.scratch_bytes, kernel.thread_scratch_bytes,
                                              kernel.operands, kernel.outputs, kernel.code));
   return kernel;

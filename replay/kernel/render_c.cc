@@ -238,6 +238,9 @@ void CFunction::print() {
       case Kind::ramp:
       case Kind::prefetch:
       case Kind::fence:
+      case Kind::barrier:  // this and what follows: of GPUs only
+      case Kind::down:
+      case Kind::leader:
         break;
       case Kind::op:
         operation(l);

@@ -362,6 +362,10 @@ void LlvmFunction::print() {
       case Kind::same:
         define(l, fmt::format("icmp eq ptr {}, {}", base(l.imm), base(l.args[0])));
         break;
+      case Kind::barrier:  // this and what follows: of GPUs only
+      case Kind::down:
+      case Kind::leader:
+        break;
     }
   }
 }

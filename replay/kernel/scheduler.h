@@ -22,7 +22,7 @@ class Scheduler {
   Scheduler(Lowered& lowered, const Target& target) : lowered_(lowered), graph_(lowered.graph), target_(target) {}
   std::vector<Scheduled> run();
 
- private:
+ protected:
   /// An array with one value per outer iteration and block, for one result of a reduction.
   struct Partial {
     int array = 0;

@@ -51,7 +51,7 @@ class Writer {
   std::vector<NodeId> everything(const Nest& nest) const;
   Span span_of(const Loop& loop);
 
- private:
+ protected:
   struct Cells {
     std::vector<ValueId> vectors;
     ValueId scalar = -1;

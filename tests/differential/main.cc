@@ -2,7 +2,8 @@
 //
 //   differential [--from 1] [--count 500] [--device cpu] [--language llvm-ir] [--print SEED]
 //
-// Exit 1: a module differs, is refused by the parser, or fails. With --language c the kernels of every 100 modules are one shared object.
+// Exit 1: a module differs, is refused by the parser, or fails. With --language c or cuda the kernels of every 100 modules are one shared
+// object; the text of CUDA kernels runs on the host, with the threads of a block in one of three orders.
 //
 // What a device refuses is counted by reason; --print writes a seed's module.
 #include <fmt/format.h>
@@ -92,16 +93,19 @@ void check(uint64_t from, uint64_t end, const kernel::Target& target, replay::De
     }
   }
   std::unique_ptr<support::SharedObject> object;
-  if (target.language == kernel::Language::c) {
+  const bool cuda = target.language == kernel::Language::cuda;
+  if (cuda || target.language == kernel::Language::c) {
     std::vector<replay::Plan*> plans;
     for (const auto& one : cases) plans.push_back(&one->plan);
-    auto compiled = support::compile_c(plans);
+    auto compiled = cuda ? support::compile_cuda(plans) : support::compile_c(plans);
     if (!compiled.ok()) return fail(counts, from, compiled.error().message);
     object = *std::move(compiled);
   }
   for (const auto& one : cases) {
+    if (cuda) support::set_order(*object, static_cast<support::Order>(one->seed % 3));
     const auto found = difference(one->plan, device);
-    const std::string what = found.ok() ? *found : found.error().message;
+    std::string what = found.ok() ? *found : found.error().message;
+    if (cuda && what.empty()) what = support::fault(*object);
     if (what.empty())
       ++counts.equal;
     else
@@ -118,7 +122,7 @@ int main(int argc, char** argv) {
   app.add_option("--from", from);
   app.add_option("--count", count);
   app.add_option("--device", device_name);
-  app.add_option("--language", language)->check(CLI::IsMember({"llvm-ir", "c"}));
+  app.add_option("--language", language)->check(CLI::IsMember({"llvm-ir", "c", "cuda"}));
   app.add_option("--print", print);
   CLI11_PARSE(app, argc, argv);
   if (print != 0) {
@@ -133,6 +137,7 @@ int main(int argc, char** argv) {
   Counts counts;
   kernel::Target target = (*device)->target();
   if (language == "c") target.language = kernel::Language::c;
+  if (language == "cuda") target.language = kernel::Language::cuda;
   constexpr uint64_t kBlock = 100;
   for (uint64_t seed = from; seed < from + count; seed += kBlock)
     check(seed, std::min(seed + kBlock, from + count), target, **device, counts);

@@ -142,43 +142,73 @@ TEST_P(OpFiles, HaveTheExpectedValues) {
   }
 }
 
-/// The kernels of an op file written in C, for the cpu device to run.
-struct InC {
+/// The kernels of an op file written in another language than LLVM's, for the cpu device to run.
+struct Written {
   OpFile file;
   ir::Module module;
   replay::Plan plan;
   std::string name;
 };
 
-base::Result<std::unique_ptr<InC>> in_c(const std::string& name, const replay::Device& cpu, Rounding rounding) {
-  auto made = std::make_unique<InC>();
+base::Result<std::unique_ptr<Written>> written(const std::string& name, const replay::Device& cpu, Rounding rounding,
+                                               kernel::Language language) {
+  auto made = std::make_unique<Written>();
   made->name = name + (rounding == Rounding::each ? " (each)" : " (border)");
   ASSIGN_OR_RETURN(made->file, read_op_file(SOURCE_DIR "/tests/ops/" + name + ".hlo"));
   ASSIGN_OR_RETURN(made->module, importers::hlo::parse(made->file.text, name));
   replay::PlanOptions options = options_for(cpu, rounding);
-  options.target.language = kernel::Language::c;
+  options.target.language = language;
   ASSIGN_OR_RETURN(made->plan, replay::make_plan(made->module, options));
   return made;
+}
+
+/// Those that the cpu device is to run.
+std::vector<std::unique_ptr<Written>> all_written(const replay::Device& cpu, kernel::Language language) {
+  std::vector<std::unique_ptr<Written>> all;
+  for (const std::string& name : files()) {
+    for (const Rounding rounding : {Rounding::each, Rounding::border}) {
+      auto made = written(name, cpu, rounding, language);
+      EXPECT_TRUE(made.ok()) << name << ": " << made.error().message;
+      if (!made.ok()) continue;
+      const auto& devices = (*made)->file.devices;
+      if (!devices.empty() && std::find(devices.begin(), devices.end(), "cpu") == devices.end()) continue;
+      all.push_back(*std::move(made));
+    }
+  }
+  return all;
+}
+
+std::vector<replay::Plan*> plans_of(const std::vector<std::unique_ptr<Written>>& all) {
+  std::vector<replay::Plan*> plans;
+  plans.reserve(all.size());
+  for (const auto& one : all) plans.push_back(&one->plan);
+  return plans;
 }
 
 TEST(OpFilesInC, HaveTheExpectedValues) {
   const auto cpu = replay::cpu::open({});
   if (!cpu.ok()) GTEST_SKIP() << cpu.error().message;
-  std::vector<std::unique_ptr<InC>> all;
-  std::vector<replay::Plan*> plans;
-  for (const std::string& name : files()) {
-    for (const Rounding rounding : {Rounding::each, Rounding::border}) {
-      auto made = in_c(name, **cpu, rounding);
-      ASSERT_TRUE(made.ok()) << name << ": " << made.error().message;
-      const auto& devices = (*made)->file.devices;
-      if (!devices.empty() && std::find(devices.begin(), devices.end(), "cpu") == devices.end()) continue;
-      plans.push_back(&(*made)->plan);
-      all.push_back(*std::move(made));
-    }
-  }
-  const auto object = support::compile_c(plans);
+  const auto all = all_written(**cpu, kernel::Language::c);
+  const auto object = support::compile_c(plans_of(all));
   ASSERT_TRUE(object.ok()) << object.error().message;
   for (const auto& one : all) expect_values(one->file, run(one->file, one->plan, **cpu), one->name);
+}
+
+/// The text that a GPU would compile, on the host, with the threads of a block in three orders.
+TEST(OpFilesInCuda, HaveTheExpectedValues) {
+  const auto cpu = replay::cpu::open({});
+  if (!cpu.ok()) GTEST_SKIP() << cpu.error().message;
+  const auto all = all_written(**cpu, kernel::Language::cuda);
+  const auto object = support::compile_cuda(plans_of(all));
+  ASSERT_TRUE(object.ok()) << object.error().message;
+  for (const auto order : {support::Order::forward, support::Order::backward, support::Order::random}) {
+    for (const auto& one : all) {
+      support::set_order(**object, order);
+      const std::string where = fmt::format("{} order {}", one->name, static_cast<int>(order));
+      expect_values(one->file, run(one->file, one->plan, **cpu), where);
+      EXPECT_EQ(support::fault(**object), "") << where;
+    }
+  }
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
