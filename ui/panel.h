@@ -38,5 +38,8 @@ std::unique_ptr<Panel> make_top();
 std::unique_ptr<Panel> make_details();
 std::unique_ptr<Panel> make_overview();
 std::unique_ptr<Panel> make_sql();
+std::unique_ptr<Panel> make_fusions();
+std::unique_ptr<Panel> make_source();
+std::unique_ptr<Panel> make_compare();
 
 }  // namespace ui

@@ -10,6 +10,9 @@ constexpr PanelKind kPanels[] = {
     {"timeline", "Timeline", "what ran when, from a whole run down to a nanosecond", make_timeline},
     {"details", "Details", "every number of the selected step, what it reads, and its code", make_details},
     {"top", "Top", "every step with its time, sortable and grouped", make_top},
+    {"fusions", "Fusions", "what each fusion saves or costs, its parts, graph and code", make_fusions},
+    {"source", "Source", "time by source line, beside the text where it is at hand", make_source},
+    {"compare", "Compare", "two runs step by step", make_compare},
 };
 
 }  // namespace

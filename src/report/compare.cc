@@ -24,6 +24,7 @@ using model::Cell;
 using stats::Verdict;
 
 struct Step {
+  int32_t number = -1;  ///< in plan order
   std::string cls;
   double calls = 0;
   stats::Estimate time;
@@ -48,7 +49,8 @@ base::Result<Steps> read_steps(const model::Reader& reader, int64_t run) {
     std::vector<Cell>& c = *row;
     found.identities.push_back({std::move(c[1].text), std::move(c[0].text), std::move(c[2].text), std::move(c[3].text),
                                 std::move(c[4].text), std::move(c[5].text)});
-    found.steps.push_back({std::move(c[6].text), c[8].real, {c[7].integer, c[9].real, c[10].real, c[11].real}});
+    found.steps.push_back(
+        {static_cast<int32_t>(c[12].integer), std::move(c[6].text), c[8].real, {c[7].integer, c[9].real, c[10].real, c[11].real}});
   }
 }
 
@@ -91,6 +93,14 @@ class Comparing {
     rows.rows.reserve(lines_.size());
     for (const Line& line : lines_) rows.rows.push_back(row(line));
     return rows;
+  }
+
+  std::vector<Comparison::Pair> pairs() const {
+    std::vector<Comparison::Pair> pairs;
+    for (const Line& line : lines_) {
+      pairs.push_back({line.before < 0 ? -1 : of(before_, line.before).number, line.after < 0 ? -1 : of(after_, line.after).number});
+    }
+    return pairs;
   }
 
   model::Rows total() const {
@@ -216,7 +226,7 @@ base::Result<Comparison> compare(RunOf before, RunOf after) {
                                    base::escaped(before_facts["module"]), after_run, base::escaped(after_facts["module"])),
                        base::Exit::cannot_judge};
   }
-  return Comparison{before_run, after_run, comparing.steps(), comparing.total(), differences(before_facts, after_facts)};
+  return Comparison{before_run, after_run, comparing.steps(), comparing.pairs(), comparing.total(), differences(before_facts, after_facts)};
 }
 
 base::Result<int64_t> run_before(const model::Reader& reader, int64_t run) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "src/base/result.h"
 #include "src/model/store.h"
@@ -18,6 +19,10 @@ struct Comparison {
   /// The rows of the report `compare`: steps by how much they change the pass, the largest first; new and gone ones among them.
   /// `at_least_percent`, `at_most_percent`: see stats::Change. `matched_by`: see report::MatchedBy.
   model::Rows steps;
+  struct Pair {
+    int32_t before = -1, after = -1;  ///< numbers of the steps in their plans; -1: it has none there
+  };
+  std::vector<Pair> pairs;  ///< of the rows of `steps`
   /// One row: the pass before and after, over the steps that both runs timed and those that only one has; how many were matched, new,
   /// gone, slower, faster, same. Its interval is the sum of the steps' intervals: as wide as noise that hits all steps alike.
   model::Rows total;

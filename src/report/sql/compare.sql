@@ -13,7 +13,8 @@ SELECT
   t.calls AS calls,
   t.median_ns AS median_ns,
   t.ci_low_ns AS ci_low_ns,
-  t.ci_high_ns AS ci_high_ns
+  t.ci_high_ns AS ci_high_ns,
+  t.step AS number
 FROM step_time t
 JOIN step s ON s.run = t.run AND s.step = t.step
 LEFT JOIN instruction i ON i.id = s.instruction

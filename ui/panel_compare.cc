@@ -1,0 +1,354 @@
+// Two runs side by side: which steps became slower or faster, how surely, and by what they were taken for the same. The matching is
+// report::compare's; both runs may lie in different files.
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "ui/compare_data.h"
+#include "ui/grid.h"
+#include "ui/panel.h"
+#include "ui/plot_view.h"
+#include "ui/plot_widgets.h"
+#include "ui/report_copy.h"
+
+namespace ui {
+namespace {
+
+struct Side {
+  size_t document = 0;
+  int64_t run = 0;  ///< 0: none
+  bool operator==(const Side&) const = default;
+};
+
+struct VerdictKind {
+  const char *word, *title;
+};
+constexpr VerdictKind kVerdicts[] = {{"", "all"},        {"slower", "▼ slower"}, {"faster", "▲ faster"},
+                                     {"same", "= same"}, {"new", "new"},         {"gone", "gone"}};
+
+class ComparePanel final : public Panel {
+ public:
+  std::span<const KeyHelp> keys() const override {
+    static constexpr KeyHelp kKeys[] = {
+        {"↑ ↓", "the step above, below"}, {"v", "show only one verdict"}, {"x", "swap the runs"}, {"/", "filter"}};
+    return kKeys;
+  }
+
+  void draw(Session& session) override {
+    if (session.document() == nullptr || session.selection().run == 0) return ImGui::TextDisabled("No run is open.");
+    follow_run(session);
+    draw_sides(session);
+    if (before_.run == 0)
+      return ImGui::TextWrapped(
+          "There is no other run to compare with. Replay once more into this file, or open a second one: profile-view A.db B.db");
+    ask(session);
+    if (const base::Error* error = compared_.error()) return ImGui::TextWrapped("%s", error->message.c_str());
+    const auto* answer = compared_.value();
+    if (answer == nullptr || compared_.waiting()) return ImGui::TextDisabled("Comparing…");
+    const std::shared_ptr<const Compared> compared = *answer;
+    draw_summary(session.theme, *compared);
+    draw_bar(session, compared);
+    arrange(session, compared);
+    const std::vector<uint32_t>* order = order_.value();
+    if (order == nullptr) return ImGui::TextDisabled("Sorting…");
+    follow_selection(session, *compared, *order);
+    take_keys(session, *compared, *order);
+    const float em = ImGui::GetFontSize();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const bool wide = room.x > em * 60;
+    const float plot = std::min(room.y, std::round(room.x * 0.32f));
+    draw_table(session, *compared, *order, {wide ? room.x - plot - em * 0.5f : 0, 0});
+    if (!wide) return;
+    ImGui::SameLine(0, em * 0.5f);
+    if (ImGui::BeginChild("plot", {0, 0}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse))
+      draw_plot(session, *compared, ImGui::GetContentRegionAvail());
+    ImGui::EndChild();
+  }
+
+ private:
+  /// `after` is the selected run, `before` the newest other one of the same program, unless they were chosen.
+  void follow_run(Session& session) {
+    const Side selected{session.selection().document, session.selection().run};
+    if (before_.run == 0) before_ = other_than(session, after_.run == 0 ? selected : after_);  // other files may still be opening
+    if (selected == followed_run_) return;
+    const bool first = followed_run_.run == 0;
+    followed_run_ = selected;
+    if (!first && (selected == after_ || selected == before_)) return;
+    after_ = selected;
+    before_ = other_than(session, selected);
+  }
+
+  static Side other_than(Session& session, const Side& side) {
+    const RunInfo* after = session.run();
+    Side any;
+    for (size_t d = 0; d < session.documents().size(); ++d) {
+      const auto* runs = session.documents()[d]->runs.value();
+      if (runs == nullptr) continue;
+      for (const RunInfo& run : *runs) {  // newest first
+        const Side found{d, run.run};
+        if (found == side || (d == side.document && run.run > side.run)) continue;
+        const bool alike = after != nullptr && run.module == after->module && run.device == after->device;
+        if (alike) return found;
+        if (any.run == 0) any = found;
+      }
+    }
+    return any;
+  }
+
+  void draw_sides(Session& session) {
+    const float em = ImGui::GetFontSize(), width = std::max(em * 10, (ImGui::GetContentRegionAvail().x - em * 15) / 2);
+    draw_side(session, "before", before_, width);
+    ImGui::SameLine();
+    draw_side(session, "after", after_, width);
+    ImGui::SameLine();
+    if (ImGui::Button("swap")) std::swap(before_, after_);
+  }
+
+  static void draw_side(Session& session, const char* name, Side& side, float width) {
+    const auto label = [&](size_t document, const RunInfo& run) {
+      const std::string file = std::filesystem::path(session.documents()[document]->loader.path()).filename().string();
+      return session.documents().size() > 1 ? one_line(file, 40) + " · " + one_line(run.label(), 160) : one_line(run.label(), 160);
+    };
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(name);
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(width);
+    ImGui::PushID(name);
+    if (ImGui::BeginCombo("##run", label_of(session, side, label).c_str())) {
+      for (size_t d = 0; d < session.documents().size(); ++d) {
+        const auto* runs = session.documents()[d]->runs.value();
+        if (runs == nullptr) continue;
+        ImGui::PushID(static_cast<int>(d));
+        for (const RunInfo& run : *runs) {
+          ImGui::PushID(static_cast<int>(run.run));
+          if (ImGui::Selectable("##pick", side == Side{d, run.run})) side = {d, run.run};
+          ImGui::SameLine(0, 0);
+          ImGui::TextUnformatted(label(d, run).c_str());
+          ImGui::PopID();
+        }
+        ImGui::PopID();
+      }
+      ImGui::EndCombo();
+    }
+    ImGui::PopID();
+  }
+
+  template <typename Label>
+  static std::string label_of(Session& session, const Side& side, const Label& label) {
+    if (side.run == 0 || side.document >= session.documents().size()) return "none";
+    const auto* runs = session.documents()[side.document]->runs.value();
+    if (runs == nullptr) return "…";
+    const auto found = std::ranges::find(*runs, side.run, &RunInfo::run);
+    return found == runs->end() ? "none" : label(side.document, *found);
+  }
+
+  std::string which() const { return fmt::format("{}/{}/{}/{}", before_.document, before_.run, after_.document, after_.run); }
+
+  void ask(Session& session) {
+    if (std::max(before_.document, after_.document) >= session.documents().size()) return;
+    Document& open = *session.documents()[after_.document];
+    const std::string other = before_.document == after_.document ? std::string() : session.documents()[before_.document]->loader.path();
+    compared_.want(
+        open.loader, which(),
+        [other, before = before_.run, after = after_.run](const model::Reader& reader) -> base::Result<std::shared_ptr<const Compared>> {
+          if (other.empty()) {
+            ASSIGN_OR_RETURN(const report::Comparison comparison, report::compare({reader, before}, {reader, after}));
+            return std::make_shared<const Compared>(compared(comparison));
+          }
+          ASSIGN_OR_RETURN(const model::Reader second, model::Reader::open(other));
+          ASSIGN_OR_RETURN(const report::Comparison comparison, report::compare({second, before}, {reader, after}));
+          return std::make_shared<const Compared>(compared(comparison));
+        });
+  }
+
+  static void draw_summary(const Theme& theme, const Compared& c) {
+    ImGui::Text("A pass: %s before, %s after, %+.1f %% (%+.1f to %+.1f)", human(c.before_ns, "_ns").c_str(),
+                human(c.after_ns, "_ns").c_str(), c.percent, c.low_percent, c.high_percent);
+    ImGui::SameLine();
+    cell_verdict(c.verdict, theme);
+    ImGui::SameLine();
+    ImGui::TextDisabled("%lld steps matched, %lld not judged", static_cast<long long>(c.matched), static_cast<long long>(c.not_judged));
+    if (c.differences.empty()) return;
+    ImGui::PushStyleColor(ImGuiCol_Text, bad_color(theme));
+    ImGui::TextUnformatted(fmt::format("Not run alike ({})", c.differences.size()).c_str());
+    ImGui::PopStyleColor();
+    ImGui::SameLine();
+    std::string all;
+    for (const std::string& difference : c.differences) all += (all.empty() ? "" : "; ") + difference;
+    cell_text(all);
+  }
+
+  void draw_bar(Session& session, const std::shared_ptr<const Compared>& compared) {
+    if (focus_filter_) ImGui::SetKeyboardFocusHere();
+    focus_filter_ = false;
+    ImGui::SetNextItemWidth(ImGui::GetFontSize() * 12);
+    ImGui::InputTextWithHint("##filter", "filter (/)", &words_);
+    const int64_t counts[] = {
+        static_cast<int64_t>(compared->steps.size()), compared->slower, compared->faster, compared->same, compared->fresh, compared->gone};
+    for (size_t i = 0; i < std::size(kVerdicts); ++i) {
+      ImGui::SameLine();
+      if (ImGui::RadioButton(fmt::format("{} {}###{}", kVerdicts[i].title, counts[i], i).c_str(), verdict_ == i)) verdict_ = i;
+    }
+    ImGui::SameLine();
+    const std::vector<uint32_t>* order = order_.value();
+    const auto shown = order == nullptr ? std::vector<uint32_t>() : *order;
+    copy_.draw(session, "compare", [compared, shown] { return rows_of(*compared, shown); });
+  }
+
+  void arrange(Session& session, const std::shared_ptr<const Compared>& compared) {
+    const CompareView view{words_, kVerdicts[verdict_].word, grid_.sort().column, grid_.sort().descending};
+    const std::string key = fmt::format("{}/{}/{}/{}/{}/{}", which(), compared_.revision(), verdict_, view.column, view.descending, words_);
+    order_.want(
+        session.documents()[after_.document]->loader, key,
+        [compared, view](const model::Reader&) -> base::Result<std::vector<uint32_t>> { return arrange_compared(*compared, view); });
+  }
+
+  /// The number of the step in the run that is selected everywhere; −1: it is of neither side, or not there.
+  int32_t step_of(Session& session, const ComparedStep& step) const {
+    const Side selected{session.selection().document, session.selection().run};
+    return selected == after_ ? step.after_step : selected == before_ ? step.before_step : -1;
+  }
+
+  void follow_selection(Session& session, const Compared& compared, const std::vector<uint32_t>& order) {
+    if (order_.revision() != laid_out_) {
+      laid_out_ = order_.revision(), followed_ = -1;
+      std::vector<double> sizes;
+      for (const uint32_t i : order) {
+        if (std::isfinite(compared.steps[i].percent)) sizes.push_back(std::abs(compared.steps[i].percent));
+      }
+      const auto most = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() * 95 / 100);
+      if (!sizes.empty()) std::ranges::nth_element(sizes, most);
+      most_ = sizes.empty() ? 1 : std::max(*most, 0.1);
+    }
+    if (followed_ == session.selection_revision()) return;
+    followed_ = session.selection_revision();
+    const int32_t step = session.selection().step;
+    const auto found = std::ranges::find_if(order, [&](uint32_t i) { return step >= 0 && step_of(session, compared.steps[i]) == step; });
+    if (found == order.end()) return;
+    cursor_ = static_cast<int>(found - order.begin());
+    grid_.scroll_to(cursor_);
+  }
+
+  void take_keys(Session& session, const Compared& compared, const std::vector<uint32_t>& order) {
+    if (session.pressed('/') > 0) focus_filter_ = true;
+    if (session.pressed('V') > 0) verdict_ = (verdict_ + 1) % std::size(kVerdicts);
+    if (session.pressed('X') > 0) std::swap(before_, after_);
+    const int moved = session.pressed(Session::kDown) - session.pressed(Session::kUp);
+    if (moved != 0) go_to(session, compared, order, std::clamp(cursor_ + moved, 0, std::max(0, static_cast<int>(order.size()) - 1)));
+  }
+
+  void go_to(Session& session, const Compared& compared, const std::vector<uint32_t>& order, int line) {
+    if (line < 0 || line >= static_cast<int>(order.size())) return;
+    cursor_ = line;
+    grid_.scroll_to(line);
+    select(session, compared.steps[order[static_cast<size_t>(line)]]);
+  }
+
+  void select(Session& session, const ComparedStep& step) {
+    const int32_t here = step_of(session, step);
+    if (here >= 0) return session.select_step(here);
+    Selection next;
+    const Side& side = step.after_step >= 0 ? after_ : before_;
+    next.document = side.document, next.run = side.run, next.step = step.after_step >= 0 ? step.after_step : step.before_step;
+    if (next.step >= 0) session.select(next);
+  }
+
+  void draw_table(Session& session, const Compared& compared, const std::vector<uint32_t>& order, ImVec2 size) {
+    if (columns_.empty()) {
+      for (const CompareColumn& c : compare_columns())
+        columns_.push_back(
+            {std::string(c.heading), c.width_em, c.text != nullptr ? GridColumn::Kind::text : GridColumn::Kind::number, c.hidden});
+    }
+    if (cursor_ >= static_cast<int>(order.size())) cursor_ = -1;
+    const Grid::Event event = grid_.draw("compared", columns_, static_cast<int>(order.size()), cursor_, size, [&](int line, int column) {
+      paint(session.theme, compared.steps[order[static_cast<size_t>(line)]], compare_columns()[static_cast<size_t>(column)]);
+    });
+    if (event.clicked >= 0) go_to(session, compared, order, event.clicked);
+  }
+
+  void paint(const Theme& theme, const ComparedStep& step, const CompareColumn& column) const {
+    if (column.name == "verdict") return cell_verdict(step.verdict, theme);
+    if (column.name == "bar") {
+      SignedBar bar{step.percent, step.low_percent, step.high_percent, most_};
+      bar.larger_is_worse = true;
+      bar.alpha = step.verdict == "same" ? 0.35f : 1;
+      return cell_signed_bar(bar, theme);
+    }
+    if (column.text != nullptr) return cell_text(column.text(step));
+    const double value = column.number(step);
+    const bool signed_number = column.name == "change_percent" || column.name == "change_a_pass_ns";
+    cell_number((signed_number && value > 0 ? "+" : "") + (std::isfinite(value) ? human(value, column.name) : std::string("-")));
+  }
+
+  void draw_plot(Session& session, const Compared& compared, ImVec2 size);
+
+  Latest<std::shared_ptr<const Compared>> compared_;
+  Latest<std::vector<uint32_t>> order_;
+  Grid grid_{{compare_column("change_a_pass_ns"), true}};
+  ReportCopy copy_;
+  PlotView view_;
+  std::vector<GridColumn> columns_;
+  Side before_, after_, followed_run_;
+  std::string words_;
+  size_t verdict_ = 0;
+  double most_ = 1;
+  int cursor_ = -1, laid_out_ = -1, followed_ = -1;
+  bool focus_filter_ = false;
+};
+
+void ComparePanel::draw_plot(Session& session, const Compared& compared, ImVec2 size) {
+  double lo = 1e300, hi = 0;
+  for (const ComparedStep& step : compared.steps) {
+    for (const double value : {step.before_ns, step.after_ns}) {
+      if (std::isfinite(value) && value > 0 && value < 1e18) lo = std::min(lo, value), hi = std::max(hi, value);
+    }
+  }
+  if (!(hi > 0)) return ImGui::TextDisabled("No step has a time in both runs.");
+  const Axis axis{lo / 1.5, hi * 1.5, 0, 1, true};
+  view_.set_full(axis, axis);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Frame plot = frame({"a step", "_ns", "_ns", "before", "after"}, at, {at.x + size.x, at.y + size.y}, view_.x(), view_.y());
+  const PlotView::Action action = view_.interact("scatter", plot);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float em = ImGui::GetFontSize();
+  draw.PushClipRect(plot.min, plot.max, true);
+  draw.AddLine({plot.x.pixel(lo / 1e3), plot.y.pixel(lo / 1e3)}, {plot.x.pixel(hi * 1e3), plot.y.pixel(hi * 1e3)},
+               ImGui::GetColorU32(ImGuiCol_TextDisabled));
+  const ComparedStep* nearest = nullptr;
+  const ComparedStep* selected = nullptr;
+  float best = em * em;
+  for (const ComparedStep& step : compared.steps) {
+    if (!(step.before_ns > 0) || !(step.after_ns > 0)) continue;
+    const ImVec2 p = {plot.x.pixel(step.before_ns), plot.y.pixel(step.after_ns)};
+    if (p.x < plot.min.x - em || p.x > plot.max.x + em || p.y < plot.min.y - em || p.y > plot.max.y + em) continue;
+    const ImU32 color = step.verdict.starts_with("slower")   ? bad_color(session.theme)
+                        : step.verdict.starts_with("faster") ? good_color(session.theme)
+                                                             : with_alpha(neutral_color(session.theme), 0.6f);
+    const float r = std::round(em * 0.18f);
+    draw.AddRectFilled({p.x - r, p.y - r}, {p.x + r, p.y + r}, color);
+    if (session.selection().step >= 0 && step_of(session, step) == session.selection().step) selected = &step;
+    const float distance = (p.x - action.mouse.x) * (p.x - action.mouse.x) + (p.y - action.mouse.y) * (p.y - action.mouse.y);
+    if (distance < best) best = distance, nearest = &step;
+  }
+  if (selected != nullptr)
+    draw.AddCircle({plot.x.pixel(selected->before_ns), plot.y.pixel(selected->after_ns)}, em * 0.55f, ImGui::GetColorU32(ImGuiCol_Text), 0,
+                   2);
+  draw.PopClipRect();
+  if (!action.hovered || nearest == nullptr) return;
+  ImGui::BeginTooltip();
+  ImGui::TextUnformatted(one_line(nearest->name).c_str());
+  ImGui::Text("%s before, %s after, %+.1f %%: %s", human(nearest->before_ns, "_ns").c_str(), human(nearest->after_ns, "_ns").c_str(),
+              nearest->percent, nearest->verdict.c_str());
+  ImGui::EndTooltip();
+  if (action.clicked) select(session, *nearest);
+}
+
+}  // namespace
+
+std::unique_ptr<Panel> make_compare() { return std::make_unique<ComparePanel>(); }
+
+}  // namespace ui
