@@ -35,6 +35,7 @@ class Loader {
   void interrupt();
   bool busy() const { return waiting_ > 0; }
   const std::string& path() const { return path_; }
+  Mode mode() const { return mode_; }
   /// Called on the worker after each job: wakes a window that sleeps until there is input.
   void on_done(std::function<void()> wake);
 

@@ -93,6 +93,7 @@ class Session {
   std::optional<TimeRange> show_range;  ///< what the timeline is to show; it takes it
   Theme theme;
   void on_done(std::function<void()> wake) { wake_ = std::move(wake); }
+  const std::function<void()>& wake() const { return wake_; }  ///< for a panel's own loader
 
  private:
   Loader::Mode mode_;

@@ -77,6 +77,7 @@ base::Status add_level(const model::Reader& reader, int64_t run, const std::vect
   ASSIGN_OR_RETURN(const std::vector<Slice> last, tame_slices(bytes(row[3])));
   if (first.empty() || last.empty()) return {};
   lane.begin_ns = first.front().begin_ns;
+  lane.variant = first.front().variant;
   lane.end_ns = last.back().begin_ns + last.back().duration_ns;
   ASSIGN_OR_RETURN(lane.device, device_of(reader, run, first.front().name));
   return {};
@@ -91,7 +92,9 @@ base::Result<std::shared_ptr<const TimelineRun>> read_timeline(const model::Read
   auto read = std::make_shared<TimelineRun>();
   for (const auto& row : levels.rows) RETURN_IF_ERROR(add_level(reader, run, row, read->lanes));
   for (TimelineLane& lane : read->lanes) {
-    const WindowAsk all{run, lane.track, lane.levels.coarsest, 0, std::numeric_limits<int64_t>::max(), lane.levels};
+    const bool few = lane.levels.finest == lane.levels.coarsest;  // then the slices themselves are hardly more than the buckets
+    const int level = few ? kSliceLevel : lane.levels.coarsest;
+    const WindowAsk all{run, lane.track, level, 0, std::numeric_limits<int64_t>::max(), lane.levels};
     ASSIGN_OR_RETURN(const auto overview, read_window(reader, all));
     lane.overview = *overview;
     read->begin_ns = &lane == read->lanes.data() ? lane.begin_ns : std::min(read->begin_ns, lane.begin_ns);

@@ -17,10 +17,11 @@ namespace ui {
 /// A lane in the store.
 struct TimelineLane {
   int64_t track = 0;
-  std::string device;  ///< as a log names it; empty: the run's
+  std::string device;   ///< as a log names it; empty: the run's
+  int32_t variant = 0;  ///< as in table sample: others than 0 are comparisons, not the program
   timeline::Levels levels;
   int64_t begin_ns = 0, end_ns = 0;
-  timeline::Window overview;  ///< its coarsest level, or all slices where there are no buckets: always at hand
+  timeline::Window overview;  ///< its coarsest level, or all slices where they are few: always at hand
 };
 
 /// The timeline of a run, but for what windows read.

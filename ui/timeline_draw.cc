@@ -53,6 +53,31 @@ TimelineLayout timeline_layout(ImVec2 min, ImVec2 max) {
 }
 
 ImU32 ink(float alpha) { return with_alpha(ImGui::GetColorU32(ImGuiCol_Text), alpha); }
+ImU32 calm(ImU32 color) {
+  const ImVec4 a = ImGui::ColorConvertU32ToFloat4(color), b = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
+  constexpr float kPart = 0.16f;
+  const auto mix = [](float x, float y) { return x + (y - x) * kPart; };
+  return ImGui::ColorConvertFloat4ToU32({mix(a.x, b.x), mix(a.y, b.y), mix(a.z, b.z), a.w});
+}
+
+void draw_column(ImDrawList& draw, float x, float top, float bottom, ImU32 color) {
+  x = std::floor(x);
+  draw.AddRectFilled({x, top}, {x + 1, bottom}, color);
+}
+
+void draw_line(ImDrawList& draw, float y, float left, float right, ImU32 color) {
+  y = std::floor(y);
+  draw.AddRectFilled({left, y}, {right, y + 1}, color);
+}
+
+void draw_outline(ImDrawList& draw, ImVec2 min, ImVec2 max, ImU32 color, float width) {
+  width = std::max(1.f, std::floor(width));
+  draw.AddRectFilled(min, {max.x, min.y + width}, color);
+  draw.AddRectFilled({min.x, max.y - width}, max, color);
+  draw.AddRectFilled({min.x, min.y + width}, {min.x + width, max.y - width}, color);
+  draw.AddRectFilled({max.x - width, min.y + width}, {max.x, max.y - width}, color);
+}
+
 std::string time_text(double ns) { return ns == 0 ? "0 s" : base::human_seconds(ns * 1e-9); }
 
 std::string shown_name(std::string_view name) {
@@ -98,23 +123,48 @@ void draw_ruler(ImDrawList& draw, const TimelineLayout& at, const TimeSpan& span
     gap = widest + at.em * 1.5f;
     marks = ticks(axis, gap, "_ns");
   }
-  const ImU32 line = ink(0.13f), text = ink(0.62f);
-  const float base = at.rows - std::floor(at.em * 0.15f);
-  draw.AddLine({at.labels, base}, {at.max.x, base}, ink(0.25f));
+  const float base = at.rows - std::floor(at.em * 0.15f) - 1;
+  draw_line(draw, base, at.labels, at.max.x, ink(0.22f));
   for (size_t i = 0; i < marks.size(); ++i) {
-    const float x = std::floor(axis.pixel(marks[i].value)) + 0.5f;
-    draw.AddLine({x, at.ruler + at.em * 0.25f}, {x, at.max.y}, line);
-    if (x + ImGui::CalcTextSize(marks[i].label.c_str()).x + at.em * 0.3f < at.max.x) {
-      draw.AddText({x + at.em * 0.3f, at.ruler + at.em * 0.25f}, text, marks[i].label.c_str());
+    const float x = axis.pixel(marks[i].value);
+    draw_column(draw, x, at.ruler + at.em * 0.3f, base, ink(0.3f));
+    draw_column(draw, x, base, at.max.y, ink(0.07f));
+    if (x + ImGui::CalcTextSize(marks[i].label.c_str()).x + at.em * 0.4f < at.max.x) {
+      draw.AddText({std::floor(x + at.em * 0.35f), std::floor(at.ruler + at.em * 0.2f)}, ink(0.65f), marks[i].label.c_str());
     }
     if (marks.size() < 2) continue;
     const double minor = (marks[1].value - marks[0].value) / 5;
     for (int k = i == 0 ? -4 : 1; k < 5; ++k) {
       const float at_x = axis.pixel(marks[i].value + k * minor);
-      if (at_x >= at.labels && at_x <= at.max.x) draw.AddLine({at_x, base - at.em * 0.2f}, {at_x, base}, ink(0.25f));
+      if (at_x >= at.labels && at_x <= at.max.x) draw_column(draw, at_x, base - std::floor(at.em * 0.2f), base, ink(0.25f));
     }
   }
 }
+
+namespace {
+
+/// Faint lines where one slice stands for many executions.
+void draw_repeats(ImDrawList& draw, ImVec2 min, ImVec2 max, double count, float em) {
+  const double width = static_cast<double>(max.x - min.x), each = width / count;
+  const ImU32 dark = IM_COL32(0, 0, 0, 70);
+  if (!(count >= 2) || width < static_cast<double>(em) * 0.5) return;
+  if (each < static_cast<double>(em) * 0.25) {  // too many to tell apart: a band
+    draw.AddRectFilled({min.x, max.y - std::floor(em * 0.18f)}, max, dark);
+    return;
+  }
+  for (double x = each; x < width - 1; x += each)
+    draw_column(draw, min.x + static_cast<float>(x), max.y - std::floor(em * 0.4f), max.y, dark);
+}
+
+void draw_hatch(ImDrawList& draw, ImVec2 min, ImVec2 max, float em) {
+  const float gap = std::floor(em * 0.45f), height = max.y - min.y;
+  draw.PushClipRect(min, max, true);
+  for (float x = min.x - height; x < max.x; x += gap)
+    draw.AddLine({x, max.y}, {x + height, min.y}, IM_COL32(0, 0, 0, 80), std::max(1.f, em * 0.09f));
+  draw.PopClipRect();
+}
+
+}  // namespace
 
 void draw_marks(ImDrawList& draw, std::span<const timeline::Mark> marks, const MarkStyle& style, float em) {
   const float height = style.max.y - style.min.y, width = style.max.x - style.min.x;
@@ -131,12 +181,16 @@ void draw_marks(ImDrawList& draw, std::span<const timeline::Mark> marks, const M
   for (const timeline::Mark& mark : marks) {
     const float x0 = style.min.x + std::clamp(mark.x0, 0.f, width), x1 = style.min.x + std::clamp(mark.x1, 0.f, width);
     const float room = x1 - x0 - em * 0.5f;
-    if (room < em * 1.3f || mark.busy < 0.999f) continue;
+    if (room < em * 0.3f || mark.busy < 0.999f) continue;
+    if (style.hatched && style.hatched(mark)) draw_hatch(draw, {x0, style.min.y}, {x1 - 1, style.max.y}, em);
+    if (style.repeats) draw_repeats(draw, {x0, style.min.y}, {x1 - 1, style.max.y}, style.repeats(mark), em);
+    if (room < em * 1.3f) continue;
     const bool two = height >= em * 2.2f && style.detail != nullptr && room > em * 4;
-    const ImU32 color = text_on(style.color(mark));
-    const float y = std::floor(style.min.y + (height - em * (two ? 2.05f : 1.05f)) / 2);
-    draw_text(draw, {x0 + em * 0.25f, y}, room, color, style.text(mark));
-    if (two) draw_text(draw, {x0 + em * 0.25f, y + std::floor(em * 1.02f)}, room, with_alpha(color, 0.72f), style.detail(mark));
+    const ImU32 ground = style.color(mark),
+                color = (ground >> IM_COL32_A_SHIFT) < 140 ? ink(0.9f) : text_on(ground);  // what shines through
+    const float y = std::floor(style.min.y + (height - em * (two ? 2.15f : 1.1f)) / 2);
+    draw_text(draw, {std::floor(x0 + em * 0.3f), y}, room, color, style.text(mark));
+    if (two) draw_text(draw, {std::floor(x0 + em * 0.3f), y + std::floor(em * 1.05f)}, room, with_alpha(color, 0.7f), style.detail(mark));
   }
 }
 

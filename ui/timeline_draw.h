@@ -42,10 +42,17 @@ struct MarkStyle {
   std::function<ImU32(const timeline::Mark&)> color;
   std::function<std::string(const timeline::Mark&)> text;    ///< first line
   std::function<std::string(const timeline::Mark&)> detail;  ///< second line, where the row is high enough
+  std::function<double(const timeline::Mark&)> repeats;      ///< executions that one slice stands for: divided by lines
+  std::function<bool(const timeline::Mark&)> hatched;        ///< what is not the program
 };
 void draw_marks(ImDrawList& draw, std::span<const timeline::Mark> marks, const MarkStyle& style, float em);
 
-ImU32 ink(float alpha);  ///< of text
+ImU32 ink(float alpha);   ///< of text
+ImU32 calm(ImU32 color);  ///< nearer to the ground: large areas of it do not shout
+/// Lines as rectangles: whole pixels look the same with every renderer.
+void draw_column(ImDrawList& draw, float x, float top, float bottom, ImU32 color);
+void draw_line(ImDrawList& draw, float y, float left, float right, ImU32 color);
+void draw_outline(ImDrawList& draw, ImVec2 min, ImVec2 max, ImU32 color, float width);
 std::string time_text(double ns);
 
 }  // namespace ui

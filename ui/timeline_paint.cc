@@ -1,22 +1,20 @@
-// Rows, minimap and hover card.
+// The rows: what lies in the window of each is merged to pixels, coloured and named.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/text.h"
 #include "ui/timeline_panel.h"
 
 namespace ui {
 namespace {
 
+constexpr float kDimmed = 0.25f;  ///< alpha of what a search does not find
+
 std::string op_of(const StepInfo& step) {
   if (!step.op_type.empty()) return shown_name(step.op_type);
   return shown_name(step.kind.empty() ? step.opcode : step.opcode + ":" + step.kind);
-}
-
-std::string number_text(double value, const char* unit) {
-  if (!std::isfinite(value)) return {};
-  return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, unit);
 }
 
 }  // namespace
@@ -25,39 +23,44 @@ void TimelinePanel::draw_rows(Session& session) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw_ruler(draw, at_, view_.span());
   draw.PushClipRect({at_.min.x, at_.rows}, at_.max, true);
-  float top = at_.rows - scroll_;
+  float top = at_.rows - std::floor(scroll_);
   for (const TimelineRow& row : rows_) {
     const float bottom = top + row.height * at_.em;
     if (bottom > at_.rows && top < at_.max.y) draw_row(session, row, top);
     top = bottom;
   }
   draw.PopClipRect();
-  draw.AddLine({at_.labels - 0.5f, at_.min.y}, {at_.labels - 0.5f, at_.max.y}, ink(0.2f));
+  draw_column(draw, at_.labels - 1, at_.min.y, at_.max.y, ink(0.18f));
 }
 
 void TimelinePanel::draw_row(Session& session, const TimelineRow& row, float top) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float bottom = top + row.height * at_.em, pad = std::max(1.f, std::floor(at_.em * 0.12f));
+  const float bottom = top + row.height * at_.em, pad = std::max(1.f, std::floor(at_.em * 0.1f));
   if (row.kind == TimelineRow::Kind::run) {
     draw.AddRectFilled({at_.min.x, top}, {at_.max.x, bottom}, ink(0.07f));
   } else if (row.depth == 1) {
-    draw.AddLine({at_.min.x, top}, {at_.max.x, top}, ink(0.07f));
+    draw_line(draw, top, at_.min.x, at_.max.x, ink(0.06f));
   }
   draw_row_label(row, top, bottom);
   draw.PushClipRect({at_.labels, at_.rows}, at_.max, true);
+  const float inner_top = std::floor(top) + pad + 1, inner_bottom = std::floor(bottom) - pad;
   switch (row.kind) {
     case TimelineRow::Kind::lane:
-      draw_lane(session, row, std::floor(top) + pad, std::floor(bottom) - pad);
+      draw_lane(session, row, inner_top, inner_bottom);
       break;
     case TimelineRow::Kind::group:
-      draw_group(session, row, std::floor(top) + pad, std::floor(bottom) - pad);
+      draw_group(session, row, inner_top, inner_bottom);
       break;
     case TimelineRow::Kind::passes:
-      draw_passes(row, std::floor(top) + pad, std::floor(bottom) - pad);
+      draw_passes(row, inner_top, inner_bottom);
+      break;
+    case TimelineRow::Kind::live:
+      draw_live(session, row, inner_top, inner_bottom);
+      break;
+    case TimelineRow::Kind::buffer:
+      draw_buffers(session, row, inner_top, inner_bottom);
       break;
     case TimelineRow::Kind::run:
-    case TimelineRow::Kind::live:
-    case TimelineRow::Kind::buffer:
       break;
   }
   draw.PopClipRect();
@@ -65,10 +68,13 @@ void TimelinePanel::draw_row(Session& session, const TimelineRow& row, float top
 
 void TimelinePanel::draw_row_label(const TimelineRow& row, float top, float bottom) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float em = at_.em, y = std::floor((top + bottom - em * 1.05f) / 2);
+  const float em = at_.em, y = std::floor((top + bottom - em * 1.1f) / 2);
   const bool heading = row.kind == TimelineRow::Kind::run;
-  float x = at_.min.x + em * (0.4f + 0.8f * static_cast<float>(std::max(0, row.depth - 1)));
+  float x = at_.min.x + em * (0.3f + 0.8f * static_cast<float>(std::max(0, row.depth - 1)));
   const float right = heading ? at_.max.x : at_.labels - em * 0.5f;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool under = over_ && mouse.x < right && mouse.y >= std::max(top, at_.rows) && mouse.y < bottom;
+  if (under && row.can_open) draw.AddRectFilled({at_.min.x, top}, {heading ? at_.max.x : at_.labels, bottom}, ink(0.06f));
   if (row.can_open) {
     const float c = em * 0.28f, mx = x + em * 0.35f, my = (top + bottom) / 2;
     if (row.open) {
@@ -83,34 +89,68 @@ void TimelinePanel::draw_row_label(const TimelineRow& row, float top, float bott
     draw_text_right(draw, {right, y}, ink(0.5f), row.note);
     room -= ImGui::CalcTextSize(row.note.c_str()).x + em * 0.5f;
   }
-  draw_text(draw, {x, y}, room, ink(heading || row.depth == 1 ? 0.95f : 0.75f), shown_name(row.label));
+  const std::string label = shown_name(row.label);
+  draw_text(draw, {x, y}, room, ink(heading || row.depth == 1 ? 0.95f : 0.78f), label);
+  if (!under || (row.help.empty() && ImGui::CalcTextSize(label.c_str()).x <= room)) return;
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(em * 30);
+  ImGui::TextUnformatted(label.c_str());
+  if (!row.help.empty()) ImGui::TextDisabled("%s", row.help.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+ImU32 TimelinePanel::step_color(const ShownRun& run, int32_t step, const Theme& theme) {
+  const ImU32 color = calm(run.color(step, theme));
+  const Occurrences* found = &run == runs_[0].get() && search_[0] != '\0' ? found_.shown() : nullptr;
+  if (found == nullptr || found->matched == 0) return color;
+  const int32_t place = run.steps()->places[step];
+  const bool hit = place >= 0 && static_cast<size_t>(place) < found->steps.size() && found->steps[static_cast<size_t>(place)] != 0;
+  return hit ? color : with_alpha(color, kDimmed);
 }
 
 void TimelinePanel::draw_lane(Session& session, const TimelineRow& row, float top, float bottom) {
   ShownRun& run = *runs_[row.run];
   timeline::Scale to = scale();
+  const LaneView& lane = run.lanes()[static_cast<size_t>(row.index)];
   const timeline::Window& window = run.window(session, static_cast<size_t>(row.index), to);
   to.begin_ns += run.offset_ns();
   const std::vector<timeline::Mark> marks = timeline::marks(window, to);
-  MarkStyle style{{at_.labels, top}, {at_.max.x, bottom}, true, {}, {}, {}};
-  style.color = [&](const timeline::Mark& mark) { return run.color(mark.name, session.theme); };
+  const auto info = [&](const timeline::Mark& mark) { return run.steps() == nullptr ? nullptr : run.steps()->find(mark.name); };
+  MarkStyle style{{at_.labels, top}, {at_.max.x, bottom}, true, {}, {}, {}, {}, {}};
+  style.color = [&](const timeline::Mark& mark) { return step_color(run, mark.name, session.theme); };
   style.text = [&](const timeline::Mark& mark) {
-    const StepInfo* step = run.steps() == nullptr ? nullptr : run.steps()->find(mark.name);
+    const StepInfo* step = info(mark);
     return step == nullptr ? fmt::format("step {}", mark.name) : shown_name(step->name);
   };
   style.detail = [&](const timeline::Mark& mark) {
-    const StepInfo* step = run.steps() == nullptr ? nullptr : run.steps()->find(mark.name);
-    const std::string time = time_text(static_cast<double>(mark.x1 - mark.x0) * to.ns_per_pixel);
-    return step == nullptr ? time : op_of(*step) + " · " + time;
+    const StepInfo* step = info(mark);
+    const bool exact = mark.record >= 0 && window.level == timeline::kSliceLevel;
+    const std::string time = exact ? time_text(static_cast<double>(window.slices[static_cast<size_t>(mark.record)].duration_ns)) : "";
+    return step == nullptr ? time : time + (time.empty() ? "" : " · ") + op_of(*step);
+  };
+  style.repeats = [&](const timeline::Mark& mark) {
+    const StepInfo* step = info(mark);
+    return step == nullptr ? 1 : step->calls;
+  };
+  style.hatched = [&](const timeline::Mark& mark) {
+    return window.level == timeline::kSliceLevel && mark.record >= 0 && window.slices[static_cast<size_t>(mark.record)].variant == 1;
   };
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw_marks(draw, marks, style, at_.em);
+  if (row.run == 0) draw_found(top, bottom, to);
   const int32_t selected = session.selection().step;
+  const bool own = run.document() == session.selection().document && run.run() == session.selection().run;
   for (const timeline::Mark& mark : marks) {
-    if (mark.name != selected || mark.x1 - mark.x0 < 3 || selected < 0) continue;
-    draw.AddRect({at_.labels + mark.x0 - 1, top - 1}, {at_.labels + mark.x1, bottom + 1}, ink(1), 0, 0, std::max(1.5f, at_.em * 0.12f));
+    if (!own || selected < 0 || mark.name != selected || mark.x1 - mark.x0 < 2) continue;
+    const float x0 = std::max(mark.x0, -10.f), x1 = std::min(mark.x1, at_.width() + 10);
+    draw_outline(draw, {std::floor(at_.labels + x0), top}, {std::ceil(at_.labels + x1), bottom}, ink(1), std::max(2.f, at_.em * 0.13f));
   }
-  note_hover(row, marks, window, run.lanes()[static_cast<size_t>(row.index)].track);
+  if (picked_ && picked_->run == row.run && (picked_->track == lane.track || picked_->track < 0)) {
+    const float x = (x_of(picked_->span.begin_ns) + x_of(picked_->span.end_ns)) / 2, c = std::floor(at_.em * 0.3f);
+    draw.AddTriangleFilled({x - c, top - c * 0.4f}, {x + c, top - c * 0.4f}, {x, top + c}, ink(1));
+  }
+  note_hover(row, marks, window, &lane);
 }
 
 void TimelinePanel::draw_group(Session& session, const TimelineRow& row, float top, float bottom) {
@@ -124,17 +164,20 @@ void TimelinePanel::draw_group(Session& session, const TimelineRow& row, float t
     const int32_t node = groups.node_of[static_cast<size_t>(place)], child = groups.child_of(row.index, node);
     return child == row.index ? (row.index == 0 ? -1 : first_step + place) : child;
   };
-  MarkStyle style{{at_.labels, top}, {at_.max.x, bottom}, true, {}, {}, {}};
+  const auto step_of = [&](const timeline::Mark& mark) -> const StepInfo& {
+    return steps.run->steps[static_cast<size_t>(mark.name - first_step)];
+  };
+  MarkStyle style{{at_.labels, top}, {at_.max.x, bottom}, true, {}, {}, {}, {}, {}};
   style.color = [&](const timeline::Mark& mark) {
-    if (mark.name >= first_step)
-      return run.colors().color.empty() ? neutral_color(session.theme) : run.colors().color[static_cast<size_t>(mark.name - first_step)];
-    return with_alpha(color_of(session.theme, groups.nodes[static_cast<size_t>(mark.name)].name), 0.8f);
+    if (mark.name >= first_step) return step_color(run, step_of(mark).step, session.theme);
+    return with_alpha(calm(color_of(session.theme, groups.nodes[static_cast<size_t>(mark.name)].name)), 0.75f);
   };
   style.text = [&](const timeline::Mark& mark) {
-    if (mark.name >= first_step) return shown_name(steps.run->steps[static_cast<size_t>(mark.name - first_step)].name);
+    if (mark.name >= first_step) return shown_name(step_of(mark).name);
     return shown_name(groups.path(groups.skip_single(mark.name), row.index));
   };
   for (size_t lane = 0; lane < run.lanes().size(); ++lane) {
+    if (run.lanes()[lane].variant != 0) continue;
     timeline::Scale to = scale();
     const timeline::Window& window = run.window(session, lane, to);
     to.begin_ns += run.offset_ns();
@@ -142,109 +185,143 @@ void TimelinePanel::draw_group(Session& session, const TimelineRow& row, float t
     for (size_t i = 0; i < parts.size(); ++i) parts[i] = part_of(window.name(i));
     std::vector<timeline::Mark> marks = timeline::spans(window, parts, to);
     draw_marks(*ImGui::GetWindowDrawList(), marks, style, at_.em);
-    for (timeline::Mark& mark : marks)
-      mark.name = mark.name >= first_step ? steps.run->steps[static_cast<size_t>(mark.name - first_step)].step : -1 - mark.name;
-    note_hover(row, marks, window, -1);
+    for (timeline::Mark& mark : marks) mark.name = mark.name >= first_step ? step_of(mark).step : -1 - mark.name;
+    note_hover(row, marks, window, nullptr);
   }
 }
 
 void TimelinePanel::draw_passes(const TimelineRow& row, float top, float bottom) {
   const ShownRun& run = *runs_[row.run];
+  const auto& passes = run.timeline()->passes;
   timeline::Scale to = scale();
   to.begin_ns += run.offset_ns();
+  const auto before = [](double at, const timeline::Slice& pass) { return at < static_cast<double>(pass.begin_ns); };
+  auto from = std::upper_bound(passes.begin(), passes.end(), to.begin_ns, before);
+  if (from != passes.begin()) --from;
   timeline::Window window;
-  window.slices = run.timeline()->passes;
-  MarkStyle style{{at_.labels, top}, {at_.max.x, bottom}, true, {}, {}, {}};
-  style.color = [](const timeline::Mark&) { return ink(0.18f); };
-  style.text = [](const timeline::Mark& mark) { return fmt::format("pass {}", mark.name); };
-  const std::vector<timeline::Mark> marks = timeline::marks(window, to);
+  window.slices.assign(from, std::upper_bound(from, passes.end(), to.begin_ns + to.pixels * to.ns_per_pixel, before));
+  MarkStyle style{{at_.labels, top}, {at_.max.x, bottom}, true, {}, {}, {}, {}, {}};
+  style.color = [](const timeline::Mark& mark) { return ink(mark.name % 2 == 0 ? 0.22f : 0.15f); };
+  style.text = [&](const timeline::Mark& mark) { return fmt::format("{}{}", mark.x1 - mark.x0 < at_.em * 5 ? "" : "pass ", mark.name); };
+  std::vector<timeline::Mark> marks = timeline::marks(window, to);
   draw_marks(*ImGui::GetWindowDrawList(), marks, style, at_.em);
+  for (timeline::Mark& mark : marks) mark.name = -1 - std::max(0, mark.name);
+  note_hover(row, marks, window, nullptr);
+}
+
+void TimelinePanel::draw_live(Session& session, const TimelineRow& row, float top, float bottom) {
+  ShownRun& run = *runs_[row.run];
+  const TimelineMemory* memory = run.memory();
+  const PassClock* clock = run.clock(session, (view_.span().begin_ns + view_.span().end_ns) / 2);
+  if (memory == nullptr || clock == nullptr || !(memory->peak_bytes > 0)) return;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const auto& begin = clock->begin_ns;
+  const ImU32 fill = with_alpha(calm(series_color(session.theme, 0)), 0.55f), edge = calm(series_color(session.theme, 0));
+  const auto place_at = [&](double ns) { return static_cast<size_t>(std::ranges::upper_bound(begin, ns) - begin.begin()); };
+  const auto y_of = [&](double bytes) { return std::floor(bottom - static_cast<float>(bytes / memory->peak_bytes) * (bottom - top)); };
+  double under_mouse = -1;
+  float start = 0, last_y = -1;
+  const auto flush = [&](float x) {
+    if (last_y >= 0 && last_y < bottom) {
+      draw.AddRectFilled({at_.labels + start, last_y}, {at_.labels + x, bottom}, fill);
+      draw.AddRectFilled({at_.labels + start, last_y}, {at_.labels + x, last_y + std::max(1.f, std::floor(at_.em * 0.1f))}, edge);
+    }
+    start = x;
+  };
+  for (float x = 0; x < at_.width(); ++x) {
+    const double from = time_at(at_.labels + x) + run.offset_ns(), to = time_at(at_.labels + x + 1) + run.offset_ns();
+    const size_t first = place_at(from), last = place_at(to);
+    const bool outside = to < begin.front() || from >= begin.back() || last == 0;
+    const double bytes = outside ? 0 : memory->live_bytes.largest(first == 0 ? 0 : first - 1, std::max(last, first));
+    const float y = outside ? bottom : y_of(bytes);
+    if (y != last_y) flush(x), last_y = y;
+    if (std::abs(ImGui::GetIO().MousePos.x - at_.labels - x) < 1 && !outside) under_mouse = bytes;
+  }
+  flush(at_.width());
+  if (!is_under_mouse(row) || under_mouse < 0) return;
+  const double at = time_at(ImGui::GetIO().MousePos.x);
+  hover_ =
+      TimelineHit{row.run,
+                  -1,
+                  -1,
+                  0,
+                  {at, at},
+                  0,
+                  1,
+                  false,
+                  base::human_bytes(under_mouse) + " live",
+                  fmt::format("{:.0f} % of the peak of {}", 100 * under_mouse / memory->peak_bytes, base::human_bytes(memory->peak_bytes))};
+}
+
+void TimelinePanel::draw_buffers(Session& session, const TimelineRow& row, float top, float bottom) {
+  ShownRun& run = *runs_[row.run];
+  const TimelineMemory* memory = run.memory();
+  const PassClock* clock = run.clock(session, (view_.span().begin_ns + view_.span().end_ns) / 2);
+  if (memory == nullptr || clock == nullptr || static_cast<size_t>(row.index) >= memory->rows.size()) return;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float mouse = ImGui::GetIO().MousePos.x;
+  for (const BufferBar& bar : memory->rows[static_cast<size_t>(row.index)]) {
+    const TimeSpan span{clock->begin_ns[static_cast<size_t>(bar.first)] - run.offset_ns(),
+                        clock->begin_ns[static_cast<size_t>(bar.last) + 1] - run.offset_ns()};
+    const float x0 = std::max(at_.labels, x_of(span.begin_ns)),
+                x1 = std::min(at_.max.x, std::max(x_of(span.end_ns), x_of(span.begin_ns) + 1));
+    if (x1 <= x0) continue;
+    const ImU32 color = with_alpha(calm(color_of(session.theme, bar.kind)), 0.6f);
+    draw.AddRectFilled({x0, top}, {std::max(x0 + 1, x1 - 1), bottom}, color);
+    const std::string label = base::human_bytes(bar.bytes) + "  " + shown_name(bar.name);
+    draw_text(draw, {std::floor(x0 + at_.em * 0.3f), std::floor((top + bottom - at_.em * 1.1f) / 2)}, x1 - x0 - at_.em * 0.5f, ink(0.9f),
+              label);
+    if (is_under_mouse(row) && mouse >= x0 && mouse < x1) {
+      hover_ = TimelineHit{row.run, -1, -1, 0, span, 0, 1, true, bar.name, base::human_bytes(bar.bytes) + ", " + bar.kind};
+    }
+  }
+}
+
+bool TimelinePanel::is_under_mouse(const TimelineRow& row) const {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (!over_ || mouse.x < at_.labels || mouse.x >= at_.max.x || mouse.y < at_.rows) return false;
+  const float top = at_.rows - scroll_ + row_top(row);
+  return mouse.y >= top && mouse.y < top + row.height * at_.em;
 }
 
 void TimelinePanel::note_hover(const TimelineRow& row, const std::vector<timeline::Mark>& marks, const timeline::Window& window,
-                               int64_t track) {
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (!over_ || mouse.x < at_.labels || mouse.y < at_.rows || ImGui::IsMouseDragging(0)) return;
-  float top = at_.rows - scroll_;
-  for (const TimelineRow& other : rows_) {
-    if (&other == &row) break;
-    top += other.height * at_.em;
-  }
-  if (mouse.y < top || mouse.y >= top + row.height * at_.em) return;
-  const float x = mouse.x - at_.labels;
+                               const LaneView* lane) {
+  if (!is_under_mouse(row) || (drag_ == Drag::pan && dragged_)) return;
+  const float x = ImGui::GetIO().MousePos.x - at_.labels;
+  const auto away = [&](const timeline::Mark& mark) { return std::max({0.f, mark.x0 - x, x - mark.x1}); };
   const timeline::Mark* best = nullptr;
   for (const timeline::Mark& mark : marks) {
-    if (mark.x0 > x + 2) break;
-    if (mark.x1 < x - 2) continue;
-    const auto away = [&](const timeline::Mark& m) { return std::max({0.f, m.x0 - x, x - m.x1}); };
-    if (best == nullptr || away(mark) < away(*best)) best = &mark;
+    if (away(mark) < 3 && (best == nullptr || away(mark) < away(*best))) best = &mark;
   }
   if (best == nullptr) return;
-  const double begin = scale().begin_ns + static_cast<double>(best->x0) * scale().ns_per_pixel;
-  TimelineHit hit{row.run,     best->name, track, {begin, begin + static_cast<double>(best->x1 - best->x0) * scale().ns_per_pixel},
-                  best->count, best->busy, false, {}};
-  if (best->name < 0) {
-    const int32_t node = -1 - best->name;
-    hit.step = -1;
-    hit.name = row.groups->path(node, 0);
-  } else if (best->record >= 0 && window.level == timeline::kSliceLevel) {
+  const timeline::Scale to = scale();
+  const double begin = to.begin_ns + static_cast<double>(best->x0) * to.ns_per_pixel,
+               end = to.begin_ns + static_cast<double>(best->x1) * to.ns_per_pixel;
+  TimelineHit hit{row.run,
+                  best->name,
+                  lane == nullptr ? -1 : lane->track,
+                  lane == nullptr ? 0 : lane->variant,
+                  {begin, end},
+                  best->count,
+                  best->busy,
+                  false,
+                  {},
+                  {}};
+  const bool one = best->record >= 0 && best->count <= 1 && window.level == timeline::kSliceLevel;
+  if (one) {
     const timeline::Slice& slice = window.slices[static_cast<size_t>(best->record)];
     const double from = static_cast<double>(slice.begin_ns) - runs_[row.run]->offset_ns();
     hit.span = {from, from + static_cast<double>(slice.duration_ns)};
+    hit.variant = slice.variant;
     hit.exact = true;
   }
-  hover_ = hit;
-}
-
-void TimelinePanel::draw_minimap(Session& session) {
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float top = at_.minimap + at_.em * 0.2f, bottom = at_.ruler - at_.em * 0.2f;
-  draw.AddRectFilled({at_.labels, top}, {at_.max.x, bottom}, ink(0.05f));
-  const double pixels = std::max(1.f, at_.width());
-  const ShownRun& run = *runs_[0];
-  timeline::Scale to{view_.all().begin_ns + run.offset_ns(), view_.all().length_ns() / pixels, pixels};
-  MarkStyle style{{at_.labels, top + 2}, {at_.max.x, bottom - 1}, false, {}, {}, {}};
-  style.color = [&](const timeline::Mark& mark) { return with_alpha(run.color(mark.name, session.theme), 0.7f); };
-  for (const LaneView& lane : run.lanes()) draw_marks(draw, timeline::marks(*lane.overview, to), style, at_.em);
-  const auto x = [&](double ns) { return at_.labels + static_cast<float>((ns - view_.all().begin_ns) / view_.all().length_ns() * pixels); };
-  const float x0 = x(view_.span().begin_ns), x1 = std::max(x0 + 3, x(view_.span().end_ns));
-  const ImU32 shade = with_alpha(ImGui::GetColorU32(ImGuiCol_WindowBg), 0.6f);
-  draw.AddRectFilled({at_.labels, top}, {x0, bottom}, shade);
-  draw.AddRectFilled({x1, top}, {at_.max.x, bottom}, shade);
-  draw.AddRect({x0, top}, {x1, bottom}, ink(0.7f), 0, 0, std::max(1.f, at_.em * 0.08f));
-}
-
-void TimelinePanel::draw_hover_card(Session& session) {
-  if (!hover_ || ImGui::IsMouseDown(0)) return;
-  const ShownRun& run = *runs_[hover_->run];
-  const StepInfo* step = run.steps() == nullptr || hover_->step < 0 ? nullptr : run.steps()->find(hover_->step);
-  ImGui::BeginTooltip();
-  const auto line = [](const std::string& what, const std::string& value) {
-    if (value.empty()) return;
-    ImGui::TextDisabled("%s", what.c_str());
-    ImGui::SameLine(ImGui::GetFontSize() * 5);
-    ImGui::TextUnformatted(value.c_str());
-  };
-  const std::string title = step != nullptr         ? shown_name(step->name)
-                            : !hover_->name.empty() ? shown_name(hover_->name)
-                                                    : fmt::format("step {}", hover_->step);
-  ImGui::TextUnformatted(title.c_str());
-  if (hover_->count > 1 && !hover_->exact) line("here", fmt::format("{} slices, {:.0f} % busy", hover_->count, hover_->busy * 100));
-  line(hover_->exact || hover_->step < 0 ? "time" : "width", time_text(hover_->span.length_ns()));
-  line("at", time_text(hover_->span.begin_ns));
-  if (step != nullptr) {
-    line("op", step->op_type.empty() ? op_of(*step) : op_of(*step) + "  " + shown_name(step->op_name));
-    line("class", shown_name(step->cls));
-    line("median",
-         std::isfinite(step->median_ns) ? time_text(step->median_ns) + (step->calls > 1 ? fmt::format(" × {:g}", step->calls) : "") : "");
-    line("share", fmt::format("{:.2f} % of the pass", step->share * 100));
-    line("rate", number_text(step->gb_per_s, "GB/s") + (step->flops > 0 ? "  " + number_text(step->gflop_per_s, "GFLOP/s") : ""));
-    line("roof", number_text(step->roof_percent, "%") + (step->bound_by.empty() ? "" : "  " + step->bound_by + " bound"));
-    line("flags", shown_name(step->flags));
-    line("scope", shown_name(step->scope));
+  if (best->name < 0) {
+    hit.step = -1;
+    hit.name = row.groups != nullptr ? row.groups->path(-1 - best->name, 0) : fmt::format("pass {}", -1 - best->name);
+    if (row.groups != nullptr)
+      hit.more = fmt::format("{} in a pass", time_text(row.groups->nodes[static_cast<size_t>(-1 - best->name)].pass_ns));
   }
-  ImGui::EndTooltip();
-  (void)session;
+  hover_ = hit;
 }
 
 }  // namespace ui

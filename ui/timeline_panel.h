@@ -1,14 +1,18 @@
-// The panel `timeline`: state between frames, and who draws what. Its parts are in timeline_*.cc, named after what they do.
+// The panel `timeline`: its state between frames, and who does what. Its parts are in the files timeline_*.cc.
 #pragma once
 
+#include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ui/panel.h"
 #include "ui/timeline_draw.h"
+#include "ui/timeline_find.h"
 #include "ui/timeline_rows.h"
 #include "ui/timeline_run.h"
 
@@ -17,36 +21,81 @@ namespace ui {
 /// A mark under the mouse, or the one that was clicked.
 struct TimelineHit {
   size_t run = 0;     ///< which of the shown
-  int32_t step = -1;  ///< the longest in it; −1: a part of the program, or a pass
+  int32_t step = -1;  ///< the longest in it; −1: a part of the program, a pass or a buffer
   int64_t track = -1;
+  int32_t variant = 0;
   TimeSpan span;       ///< on the axis
   uint32_t count = 1;  ///< slices in it
   double busy = 1;
   bool exact = false;  ///< one slice, with its own times
-  std::string name;    ///< of a part or pass
+  std::string name;    ///< of what is no step
+  std::string more;    ///< a line about it
+};
+
+/// Some steps and everywhere they ran: what was searched for, or what is like the selection.
+struct TimelineFound {
+  Latest<std::shared_ptr<const Occurrences>> latest;
+  const Occurrences* shown() {
+    const auto* value = latest.value();
+    return value == nullptr ? nullptr : value->get();
+  }
 };
 
 class TimelinePanel final : public Panel {
  public:
   void draw(Session& session) override;
+  std::span<const KeyHelp> keys() const override;
 
   // --- for tests
   const TimelineView& view() const { return view_; }
   const TimelineLayout& layout() const { return at_; }
   const std::vector<TimelineRow>& rows() const { return rows_; }
   const std::optional<TimelineHit>& hovered() const { return hover_; }
+  const std::optional<TimelineHit>& picked() const { return picked_; }
+  const Occurrences* found() { return found_.shown(); }
+  const BoxSums* box() { return box_sums_.value(); }
+  const std::optional<TimeSpan>& measured() const { return measure_; }
+  const std::vector<std::unique_ptr<ShownRun>>& runs() const { return runs_; }
+  double time_at(float x) const;
+  float x_of(double ns) const;
 
  private:
+  struct Box {
+    TimeSpan span;
+    float top = 0, bottom = 0;  ///< from the first row, pixels
+    size_t run = 0;
+    std::string what;  ///< of which rows
+  };
+
   // timeline_panel.cc
   void update(Session& session);
+  void update_runs(Session& session);
+  void update_found(Session& session);
   void draw_toolbar(Session& session);
+  void draw_search();
+  void draw_run_choice(Session& session);
   void draw_legend();
   void draw_canvas(Session& session);
+  Loader& heavy(Session& session, size_t document);
   // timeline_input.cc
   void handle_mouse(Session& session);
+  void handle_wheel();
+  void begin_drag(Session& session);
+  void drag(ImVec2 mouse);
+  void end_drag(Session& session);
   void handle_keys(Session& session);
+  void move_keys(Session& session);
+  void jump_keys(Session& session);
+  void cancel(Session& session);
+  void moves();
+  void scroll_to_row(const TimelineRow& row);
+  // timeline_select.cc
   void select(Session& session, const TimelineHit& hit);
   void follow_selection(Session& session);
+  void jump(Session& session, const Occurrences* found, int direction);
+  void step_along(Session& session, int direction);
+  void ask_box(Session& session);
+  double snapped(double ns) const;
   // timeline_paint.cc
   void draw_rows(Session& session);
   void draw_row(Session& session, const TimelineRow& row, float top);
@@ -54,16 +103,25 @@ class TimelinePanel final : public Panel {
   void draw_lane(Session& session, const TimelineRow& row, float top, float bottom);
   void draw_group(Session& session, const TimelineRow& row, float top, float bottom);
   void draw_passes(const TimelineRow& row, float top, float bottom);
+  void draw_live(Session& session, const TimelineRow& row, float top, float bottom);
+  void draw_buffers(Session& session, const TimelineRow& row, float top, float bottom);
+  void note_hover(const TimelineRow& row, const std::vector<timeline::Mark>& marks, const timeline::Window& window, const LaneView* lane);
+  bool is_under_mouse(const TimelineRow& row) const;
+  ImU32 step_color(const ShownRun& run, int32_t step, const Theme& theme);
+  // timeline_overlay.cc
   void draw_minimap(Session& session);
-  void note_hover(const TimelineRow& row, const std::vector<timeline::Mark>& marks, const timeline::Window& window, int64_t track);
+  void draw_found(float top, float bottom, const timeline::Scale& to);
+  void draw_box(Session& session);
+  void draw_measure();
+  void draw_cursor();
   void draw_hover_card(Session& session);
 
   timeline::Scale scale() const;
-  double time_at(float x) const;
-  float x_of(double ns) const;
+  float row_top(const TimelineRow& row) const;  ///< from the first row, pixels
   float rows_height() const;
 
-  std::vector<std::unique_ptr<ShownRun>> runs_;
+  std::vector<std::unique_ptr<ShownRun>> runs_;  ///< the selected one first
+  std::set<std::pair<size_t, int64_t>> beside_;  ///< document and run of the others
   std::vector<std::string> run_labels_;
   std::set<std::string> toggled_;  ///< rows that are not as they are at first
   std::vector<TimelineRow> rows_;
@@ -75,10 +133,20 @@ class TimelinePanel final : public Panel {
   float scroll_ = 0;  ///< of the rows, pixels
   std::optional<TimelineHit> hover_, picked_;
   int seen_selection_ = 0;
-  enum class Drag : uint8_t { none, pan, minimap };
+  enum class Drag : uint8_t { none, pan, minimap, box, measure };
   Drag drag_ = Drag::none;
-  bool dragged_ = false, over_ = false;
+  bool dragged_ = false, over_ = false, measuring_ = false;
+  ImVec2 drag_from_, drag_to_;
+  double drag_from_ns_ = 0;
   double last_move_s_ = -1;
+  std::array<char, 256> search_{};
+  bool search_regex_ = false, focus_search_ = false;
+  TimelineFound found_, similar_;
+  std::optional<Box> box_;
+  int box_number_ = 0;
+  Latest<BoxSums> box_sums_;
+  std::optional<TimeSpan> measure_;
+  std::map<size_t, std::unique_ptr<Loader>> heavy_;  ///< by document: questions over all slices must not hold up windows
 };
 
 }  // namespace ui

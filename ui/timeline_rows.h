@@ -30,6 +30,7 @@ struct TimelineRow {
   std::string key;    ///< of the set of open rows
   std::string label;  ///< as the file has it
   std::string note;   ///< beside it: "12.3 %"
+  std::string help;   ///< what it shows, under the mouse; empty: its label
   float height = 1;   ///< in em
 };
 

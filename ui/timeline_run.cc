@@ -13,12 +13,14 @@ namespace {
 constexpr int64_t kEver = std::numeric_limits<int64_t>::max() / 2;
 
 std::string lane_label(const TimelineRun& run, size_t i, const std::string& device) {
-  const std::string& own = run.lanes[i].device.empty() ? device : run.lanes[i].device;
+  const TimelineLane& lane = run.lanes[i];
   size_t same = 0, before = 0;
   for (size_t j = 0; j < run.lanes.size(); ++j) {
-    if (run.lanes[j].device == run.lanes[i].device) ++same, before += j < i ? 1 : 0;
+    if (run.lanes[j].device != lane.device || (run.lanes[j].variant == 0) != (lane.variant == 0)) continue;
+    ++same, before += j < i ? 1 : 0;
   }
-  const std::string name = own.empty() ? "lane" : own;
+  std::string name = !lane.device.empty() ? lane.device : device.empty() ? "lane" : device;
+  if (lane.variant != 0) name = "fused and in parts";
   return same > 1 ? fmt::format("{} · {}", name, before + 1) : name;
 }
 
@@ -52,28 +54,48 @@ void ShownRun::read(Session& session) {
   Loader& loader = session.documents()[document_]->loader;
   const int64_t run = run_;
   read_.want(loader, "timeline", [run](const model::Reader& reader) { return read_timeline(reader, run); });
-  if (const auto* read = read_.value(); read != nullptr && *read != timeline_) timeline_ = *read, ++revision_;
+  if (const auto* read = read_.value(); read != nullptr && *read != timeline_) {
+    timeline_ = *read, ++revision_;
+    cache_ = {};
+    fetches_.clear();
+  }
+  read_steps(session);
+  if (steps_ == nullptr) return;
+  read_memory_.want(loader, fmt::format("{}", fmt::ptr(steps_.get())),
+                    [steps = steps_](const model::Reader& reader) { return read_memory(reader, *steps); });
+  const auto* memory = read_memory_.value();
+  if (memory == nullptr || *memory == memory_ || (*memory)->live_bytes.values().size() != steps_->run->steps.size()) return;
+  memory_ = *memory, ++revision_;
+}
+
+void ShownRun::read_steps(Session& session) {
+  Loader& loader = session.documents()[document_]->loader;
+  const int64_t run = run_;
+  using Model = base::Result<std::shared_ptr<const StepModel>>;
   const bool selected = session.selection().document == document_ && session.selection().run == run_;
-  std::shared_ptr<const RunData> shared = selected ? session.shared_data() : nullptr;
-  if (shared != nullptr && steps_ == nullptr) {
-    model_.want(loader, "shared", [shared](const model::Reader&) -> base::Result<std::shared_ptr<const StepModel>> {
-      return std::make_shared<const StepModel>(shared);
-    });
+  const std::shared_ptr<const RunData> shared = selected ? session.shared_data() : nullptr;
+  if (shared != nullptr) {
+    model_.want(loader, fmt::format("{}", fmt::ptr(shared.get())),
+                [shared](const model::Reader&) -> Model { return std::make_shared<const StepModel>(shared); });
   } else if (!selected && steps_ == nullptr) {
-    model_.want(loader, "read", [run](const model::Reader& reader) -> base::Result<std::shared_ptr<const StepModel>> {
+    model_.want(loader, "", [run](const model::Reader& reader) -> Model {
       ASSIGN_OR_RETURN(RunData data, read_run(reader, run));
       return std::make_shared<const StepModel>(std::make_shared<const RunData>(std::move(data)));
     });
   }
-  if (const auto* model = model_.value(); model != nullptr && *model != steps_) steps_ = *model, ++revision_;
+  if (const auto* model = model_.value(); model != nullptr && *model != steps_) {
+    steps_ = *model, ++revision_;
+    memory_ = nullptr;
+    median_clock_ = median_clock(*steps_->run);
+  }
 }
 
-void ShownRun::update(Session& session, PassMode mode, ColorBy by) {
-  const int before = revision_;
+void ShownRun::update(Session& session, PassMode mode, ColorBy by, std::optional<double> origin_ns) {
   read(session);
-  if (revision_ != before || mode != wanted_ || lanes_.empty()) {
-    wanted_ = mode;
-    arrange(mode);
+  std::string arranged = fmt::format("{} {} {}", static_cast<int>(mode), revision_, origin_ns.value_or(-1));
+  if (arranged != arranged_) {
+    arranged_ = std::move(arranged);
+    arrange(mode, origin_ns);
     const std::string device = device_of(session, document_, run_);
     for (size_t i = 0; i < lanes_.size() && mode_ == PassMode::happened; ++i) lanes_[i].label = lane_label(*timeline_, i, device);
   }
@@ -84,7 +106,7 @@ void ShownRun::update(Session& session, PassMode mode, ColorBy by) {
   colors_key_ = std::move(key);
 }
 
-void ShownRun::arrange(PassMode wanted) {
+void ShownRun::arrange(PassMode wanted, std::optional<double> origin_ns) {
   lanes_.clear();
   extent_ = {0, 1};
   offset_ns_ = 0;
@@ -92,17 +114,34 @@ void ShownRun::arrange(PassMode wanted) {
   const bool has_medians = steps_ != nullptr && !steps_->medians.slices().empty();
   mode_ = has_lanes && (wanted == PassMode::happened || !has_medians) ? PassMode::happened : PassMode::medians;
   if (mode_ == PassMode::happened) {
-    offset_ns_ = static_cast<double>(timeline_->begin_ns);
-    extent_ = {0, std::max(1.0, static_cast<double>(timeline_->end_ns) - offset_ns_)};
-    for (const TimelineLane& lane : timeline_->lanes) lanes_.push_back({{}, lane.levels, &lane.overview, lane.track});
+    const auto begin = static_cast<double>(timeline_->begin_ns), end = static_cast<double>(timeline_->end_ns);
+    offset_ns_ = begin - origin_ns.value_or(begin);
+    extent_ = {begin - offset_ns_, std::max(begin + 1, end) - offset_ns_};
+    for (const TimelineLane& lane : timeline_->lanes) lanes_.push_back({{}, lane.levels, &lane.overview, lane.track, lane.variant});
   } else if (has_medians) {
     const timeline::Levels levels = steps_->medians.levels();
     const timeline::Slice& last = steps_->medians.slices().back();
-    extent_ = {0, static_cast<double>(last.begin_ns + last.duration_ns)};
-    medians_overview_ = steps_->medians.window(levels.coarsest, 0, kEver);
+    offset_ns_ = -origin_ns.value_or(0);
+    extent_ = {-offset_ns_, static_cast<double>(last.begin_ns + last.duration_ns) - offset_ns_};
+    const bool few = levels.finest == levels.coarsest;
+    medians_overview_ = steps_->medians.window(few ? timeline::kSliceLevel : levels.coarsest, 0, kEver);
     medians_ask_ = {};
-    lanes_.push_back({"median pass", levels, &medians_overview_, -1});
+    lanes_.push_back({"median pass", levels, &medians_overview_, -1, 0});
   }
+}
+
+const PassClock* ShownRun::clock(Session& session, double at_ns) {
+  if (steps_ == nullptr) return nullptr;
+  if (mode_ == PassMode::medians) return &median_clock_;
+  const auto& passes = timeline_->passes;
+  const auto after = std::ranges::upper_bound(passes, at_ns + offset_ns_, {},
+                                              [](const timeline::Slice& pass) { return static_cast<double>(pass.begin_ns); });
+  if (passes.empty()) return nullptr;
+  const int64_t pass = (after == passes.begin() ? after : std::prev(after))->name;
+  clock_.want(session.documents()[document_]->loader, fmt::format("{} {}", pass, revision_),
+              [steps = steps_, pass](const model::Reader& reader) { return read_clock(reader, *steps, pass); });
+  const auto* clock = clock_.value();
+  return clock != nullptr && (*clock)->begin_ns.size() == steps_->run->steps.size() + 1 ? clock->get() : nullptr;
 }
 
 const timeline::Window& ShownRun::window(Session& session, size_t lane, timeline::Scale scale) {
@@ -120,7 +159,7 @@ const timeline::Window& ShownRun::window(Session& session, size_t lane, timeline
 }
 
 const timeline::Window& ShownRun::stored(Session& session, const LaneView& lane, const WindowAsk& ask, const timeline::Scale& scale) {
-  if (ask.level == lane.levels.coarsest) return *lane.overview;
+  if (ask.level == lane.overview->level || lane.overview->level == timeline::kSliceLevel) return *lane.overview;
   Fetch& fetch = fetches_[lane.track];
   WindowCache::Window there = cache_.find(ask);
   if (there == nullptr) {

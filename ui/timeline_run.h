@@ -5,12 +5,15 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "ui/session.h"
 #include "ui/timeline_data.h"
+#include "ui/timeline_find.h"
+#include "ui/timeline_memory.h"
 #include "ui/timeline_steps.h"
 #include "ui/timeline_view.h"
 
@@ -35,12 +38,13 @@ class WindowCache {
   size_t bytes_ = 0;
 };
 
-/// A lane as it is drawn, whether it lies in the store or in memory. Its time is the run's; `offset_ns` of it is 0 on the axis.
+/// A lane as it is drawn, whether it lies in the store or in memory.
 struct LaneView {
   std::string label;
   timeline::Levels levels;
   const timeline::Window* overview = nullptr;
-  int64_t track = -1;  ///< −1: in memory
+  int64_t track = -1;   ///< −1: in memory
+  int32_t variant = 0;  ///< others than 0 are comparisons, not the program
 };
 
 class ShownRun {
@@ -49,8 +53,9 @@ class ShownRun {
   size_t document() const { return document_; }
   int64_t run() const { return run_; }
 
-  /// Asks for what is missing. Once a frame.
-  void update(Session& session, PassMode mode, ColorBy by);
+  /// Asks for what is missing. Once a frame. The axis is the clock of the first of the shown runs, whose slices begin at `origin_ns`;
+  /// nothing: of this one.
+  void update(Session& session, PassMode mode, ColorBy by, std::optional<double> origin_ns);
 
   const TimelineRun* timeline() const { return timeline_.get(); }
   const StepModel* steps() const { return steps_.get(); }
@@ -62,13 +67,18 @@ class ShownRun {
   /// What is drawn in this mode: medians also where there is nothing else.
   PassMode mode() const { return mode_; }
   const std::vector<LaneView>& lanes() const { return lanes_; }
-  /// On the axis, where the run's first slice is at 0.
-  TimeSpan extent() const { return extent_; }
+  TimeSpan extent() const { return extent_; }  ///< on the axis
+  /// What a time on the axis lacks to one of the run.
   double offset_ns() const { return offset_ns_; }
 
   /// What is at hand of a lane for this view; the right one is asked for where it is not.
   const timeline::Window& window(Session& session, size_t lane, timeline::Scale scale);
   ImU32 color(int32_t step, const Theme& theme) const;
+
+  const TimelineMemory* memory() const { return memory_.get(); }  ///< nullptr: not read yet, or nothing is known
+  /// Of the pass at a time of the axis. nullptr: not read yet, or there is none.
+  const PassClock* clock(Session& session, double at_ns);
+  SliceSource source() const { return {steps_, mode_ == PassMode::happened ? timeline_ : nullptr}; }
 
  private:
   struct Fetch {
@@ -78,17 +88,23 @@ class ShownRun {
     WindowAsk shown_ask;
   };
   void read(Session& session);
-  void arrange(PassMode wanted);
+  void read_steps(Session& session);
+  void arrange(PassMode wanted, std::optional<double> origin_ns);
   const timeline::Window& stored(Session& session, const LaneView& lane, const WindowAsk& ask, const timeline::Scale& scale);
 
   size_t document_;
   int64_t run_;
   Latest<std::shared_ptr<const TimelineRun>> read_;
   Latest<std::shared_ptr<const StepModel>> model_;
+  Latest<std::shared_ptr<const TimelineMemory>> read_memory_;
+  std::shared_ptr<const TimelineMemory> memory_;
+  Latest<std::shared_ptr<const PassClock>> clock_;
+  PassClock median_clock_;
   std::shared_ptr<const TimelineRun> timeline_;
   std::shared_ptr<const StepModel> steps_;
   int revision_ = 0;
-  PassMode mode_ = PassMode::happened, wanted_ = PassMode::happened;
+  PassMode mode_ = PassMode::happened;
+  std::string arranged_;  ///< what lanes_ were made for
   std::vector<LaneView> lanes_;
   TimeSpan extent_;
   double offset_ns_ = 0;

@@ -1,14 +1,8 @@
 // Time in view is kept as doubles in ns: exact to a nanosecond up to a hundred days.
 #include "ui/timeline_view.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <string>
-
-#include "src/base/text.h"
 
 namespace ui {
 namespace {
@@ -18,42 +12,11 @@ constexpr double kFinestShare = 1e-12;  ///< of all there is: a double tells two
 constexpr double kMargin = 0.02;        ///< of what there is, left free on each side
 constexpr size_t kMostPlaces = 200;
 
-struct Unit {
-  std::string_view text;
-  double ns;
-};
-constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1}};
-
 double shortest_ns(const TimeSpan& all) {
   return std::max(kShortest_ns, kFinestShare * std::max(std::abs(all.begin_ns), std::abs(all.end_ns)));
 }
 
-std::string_view stripped(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-/// NaN: not a time.
-double time_ns(std::string_view text) {
-  const std::string number(stripped(text));
-  char* end = nullptr;
-  const double value = std::strtod(number.c_str(), &end);
-  const std::string_view unit = stripped(std::string_view(number).substr(static_cast<size_t>(end - number.c_str())));
-  const auto* found = std::ranges::find(kUnits, unit, &Unit::text);
-  return end == number.c_str() || found == std::end(kUnits) || !std::isfinite(value) ? std::nan("") : value * found->ns;
-}
-
 }  // namespace
-
-base::Result<TimeSpan> parse_time_span(std::string_view text) {
-  const size_t dots = text.find("..");
-  const TimeSpan span =
-      dots == std::string_view::npos ? TimeSpan{1, 0} : TimeSpan{time_ns(text.substr(0, dots)), time_ns(text.substr(dots + 2))};
-  if (span.end_ns > span.begin_ns) return span;
-  return base::Error{fmt::format("--range '{}': write two times, the earlier first, as 1.5ms..2ms (ns, us, ms or s)", base::escaped(text)),
-                     base::Exit::wrong_use};
-}
 
 void TimelineView::set_all(TimeSpan all) {
   if (!(all.length_ns() > shortest_ns(all))) all.end_ns = all.begin_ns + shortest_ns(all);

@@ -1,10 +1,7 @@
 // The part of time that is in view, and how it moves. No ImGui in it.
 #pragma once
 
-#include <string_view>
 #include <vector>
-
-#include "src/base/result.h"
 
 namespace ui {
 
@@ -13,8 +10,6 @@ struct TimeSpan {
   double length_ns() const { return end_ns - begin_ns; }
   bool operator==(const TimeSpan&) const = default;
 };
-/// "1.5ms..2ms", "100us..3 ms", "0..1s": numbers with ns, us, µs, ms or s; a bare number is ns.
-base::Result<TimeSpan> parse_time_span(std::string_view text);
 
 /// Keeps the view inside what there is, with a history of places.
 class TimelineView {

@@ -435,8 +435,8 @@ CREATE TABLE IF NOT EXISTS fusion_stat (
 -- The timeline, folded for drawing: chunks of at most 512 records. Window: begin_ns BETWEEN the last begin at or before its begin AND its end.
 CREATE TABLE IF NOT EXISTS slice_level (
   run      INTEGER NOT NULL REFERENCES run(id),  -- the run
-  track    INTEGER NOT NULL,                     -- lane, from 0: steps that overlap lie in different ones
-  level    INTEGER NOT NULL,                     -- -1: slices (begin i64, duration i64, step i32, 0 i32); n: buckets of 2^n ns (index u32, count u32, step of the longest i32, its share and busy share u16)
+  track    INTEGER NOT NULL,                     -- lane, from 0: steps that overlap, other variants and other devices lie in different ones
+  level    INTEGER NOT NULL,                     -- -1: slices (begin i64, duration i64, step i32, variant i32); n: buckets of 2^n ns (index u32, count u32, step of the longest i32, its share and busy share u16)
   begin_ns INTEGER NOT NULL,                     -- of the first record
   data     BLOB NOT NULL,                        -- records, little-endian
   PRIMARY KEY (run, track, level, begin_ns)

@@ -56,9 +56,8 @@ base::Result<Samples> read_samples(const Database& database, int64_t run) {
       Pairs& pairs = samples.pairs[step];
       (variant == kFused ? pairs.fused_ns : pairs.parts_ns)
           .push_back(rows.real(3) / static_cast<double>(std::max<int64_t>(1, rows.integer(4))));
-      continue;
     }
-    samples.slices.push_back({rows.integer(2), rows.integer(3), step, 0});
+    samples.slices.push_back({rows.integer(2), rows.integer(3), step, variant});
   }
 }
 
@@ -114,14 +113,39 @@ base::Status write_chunks(Statement& insert, int64_t run, int64_t track, std::sp
   return {};
 }
 
+/// Of a recorded run: the device of each step, as the log names it.
+base::Result<std::map<int32_t, std::string>> read_devices(const Database& database, int64_t run) {
+  ASSIGN_OR_RETURN(
+      Statement rows,
+      database.prepare("SELECT s.step, o.device FROM step s JOIN op o ON o.id = s.op WHERE s.run = ?1 AND o.device IS NOT NULL"));
+  rows.bind(1, run);
+  std::map<int32_t, std::string> devices;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, rows.step());
+    if (!row) return devices;
+    devices[static_cast<int32_t>(rows.integer(0))] = rows.text(1);
+  }
+}
+
+/// Every device has lanes of its own.
 base::Status write_timeline(Database& database, int64_t run, std::vector<timeline::Slice> slices) {
   ASSIGN_OR_RETURN(Statement insert,
                    database.prepare("INSERT INTO slice_level (run, track, level, begin_ns, data) VALUES (?1,?2,?3,?4,?5)"));
+  ASSIGN_OR_RETURN(const auto devices, read_devices(database, run));
+  std::map<std::string, std::vector<timeline::Slice>> by_device;
+  for (const timeline::Slice& slice : slices) {
+    if (devices.empty()) break;
+    const auto device = devices.find(slice.name);
+    by_device[device == devices.end() ? std::string() : device->second].push_back(slice);
+  }
+  if (devices.empty()) by_device[""] = std::move(slices);
   int64_t track = 0;
-  for (const std::vector<timeline::Slice>& lane : timeline::lanes(std::move(slices))) {
-    RETURN_IF_ERROR(write_chunks(insert, run, track, timeline::chunks(lane)));
-    for (const timeline::Level& level : timeline::fold(lane)) RETURN_IF_ERROR(write_chunks(insert, run, track, timeline::chunks(level)));
-    ++track;
+  for (auto& [device, own] : by_device) {
+    for (const std::vector<timeline::Slice>& lane : timeline::lanes(std::move(own))) {
+      RETURN_IF_ERROR(write_chunks(insert, run, track, timeline::chunks(lane)));
+      for (const timeline::Level& level : timeline::fold(lane)) RETURN_IF_ERROR(write_chunks(insert, run, track, timeline::chunks(level)));
+      ++track;
+    }
   }
   return {};
 }

@@ -56,11 +56,13 @@ Level packed(const std::vector<Sum>& sums, int shift) {
   return level;
 }
 
-/// The width at which there are about as many buckets as slices.
+/// The width at which slices touch at most two buckets each on average, and whose index fits into 32 bits.
 int finest_shift(std::span<const Slice> lane) {
   const int64_t end_ns = lane.back().begin_ns + lane.back().duration_ns;
+  int64_t busy_ns = 0;
+  for (const Slice& slice : lane) busy_ns += slice.duration_ns;
   int shift = 0;
-  while ((end_ns >> shift) > static_cast<int64_t>(lane.size())) shift += 2;
+  while ((busy_ns >> shift) > static_cast<int64_t>(lane.size()) || (end_ns >> shift) > UINT32_MAX) shift += 2;
   return shift;
 }
 
@@ -108,6 +110,24 @@ base::Result<std::vector<Record>> records_of(std::span<const std::byte> chunk) {
   return records;
 }
 
+/// Adds lanes for slices that are sorted by begin.
+void put_on_lanes(std::span<const Slice> slices, std::vector<std::vector<Slice>>& lanes) {
+  using Busy = std::pair<int64_t, size_t>;  // until when, which lane
+  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> free;  // the lowest lane first
+  for (const Slice& slice : slices) {
+    for (; !busy.empty() && busy.top().first <= slice.begin_ns; busy.pop()) free.push(busy.top().second);
+    if (free.empty()) {
+      free.push(lanes.size());
+      lanes.emplace_back();
+    }
+    const size_t lane = free.top();
+    free.pop();
+    busy.emplace(slice.begin_ns + slice.duration_ns, lane);
+    lanes[lane].push_back(slice);
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<Slice>> lanes(std::vector<Slice> slices) {
@@ -116,21 +136,10 @@ std::vector<std::vector<Slice>> lanes(std::vector<Slice> slices) {
   }
   std::erase_if(slices, [](const Slice& slice) { return slice.duration_ns <= 0; });
   std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) { return a.begin_ns < b.begin_ns; });
+  const auto others = std::stable_partition(slices.begin(), slices.end(), [](const Slice& slice) { return slice.variant == 0; });
   std::vector<std::vector<Slice>> result;
-  using Busy = std::pair<int64_t, size_t>;  // until when, which lane
-  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
-  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> free;  // the lowest lane first
-  for (const Slice& slice : slices) {
-    for (; !busy.empty() && busy.top().first <= slice.begin_ns; busy.pop()) free.push(busy.top().second);
-    if (free.empty()) {
-      free.push(result.size());
-      result.emplace_back();
-    }
-    const size_t lane = free.top();
-    free.pop();
-    busy.emplace(slice.begin_ns + slice.duration_ns, lane);
-    result[lane].push_back(slice);
-  }
+  put_on_lanes({slices.begin(), others}, result);
+  put_on_lanes({others, slices.end()}, result);
   return result;
 }
 

@@ -13,8 +13,8 @@ namespace timeline {
 /// Something that ran: 24 bytes in the store, little-endian.
 struct Slice {
   int64_t begin_ns = 0, duration_ns = 0;
-  int32_t name = 0;  ///< the step
-  int32_t unused = 0;
+  int32_t name = 0;     ///< the step
+  int32_t variant = 0;  ///< as in table sample: 0 is the step as the program runs it
 };
 static_assert(sizeof(Slice) == 24);
 
@@ -34,11 +34,12 @@ struct Level {
   std::vector<Bucket> buckets;
 };
 
-/// Slices that overlap are put on different lanes; within one they are sorted and apart, so that begins are distinct. Slices that take
-/// no time are left out (there is nothing to draw), negative begins are cut to 0.
+/// Slices that overlap are put on different lanes; within one they are sorted and apart, so that begins are distinct. Variants other than
+/// 0 come after all lanes of variant 0. Slices that take no time are left out (there is nothing to draw), negative begins are cut to 0.
 std::vector<std::vector<Slice>> lanes(std::vector<Slice> slices);
 
-/// All levels of one lane, the finest first: about one slice a bucket there, at most 512 buckets in the coarsest. Linear.
+/// All levels of one lane, the finest first: there a bucket is about as wide as a slice is long, so that the idle time of a run does not
+/// make it coarse where it is busy; at most 512 buckets in the coarsest. Linear.
 std::vector<Level> fold(std::span<const Slice> lane);
 
 /// A row of table slice_level: at most kChunkRecords records of one level. Levels are named by their shift, kSliceLevel holds the slices.

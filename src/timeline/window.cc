@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace timeline {
@@ -142,36 +143,58 @@ std::vector<Mark> marks(const Window& window, const Scale& scale) {
   return columns.take();
 }
 
+namespace {
+
+/// Marks of one name with a gap that no eye sees are one.
+std::vector<Mark> joined(std::vector<Mark> marks) {
+  constexpr float kGap = 1.5f;
+  size_t kept = 0;
+  for (const Mark& mark : marks) {
+    Mark* before = kept == 0 ? nullptr : &marks[kept - 1];
+    const bool joins =
+        before != nullptr && before->name == mark.name && mark.x0 - before->x1 < kGap && before->busy > 0.99f && mark.busy > 0.99f;
+    if (!joins) {
+      marks[kept++] = mark;
+      continue;
+    }
+    before->x1 = std::max(before->x1, mark.x1);
+    before->count += mark.count;
+  }
+  marks.resize(kept);
+  return marks;
+}
+
+}  // namespace
+
 std::vector<Mark> spans(const Window& window, std::span<const int32_t> groups, const Scale& scale) {
   Columns columns(scale);
-  Growing open;
-  open.mark.record = -1;
+  std::optional<Growing> open;
   const bool exact = window.level == kSliceLevel;
   const auto flush = [&] {
-    if (open.mark.record < 0) return;
-    open.mark.busy = exact ? 1 : std::min(1.f, open.covered / std::max(1e-6f, open.mark.x1 - open.mark.x0));
-    columns.add(open.mark, open.covered, open.covered);
-    open.mark.record = -1;
+    if (!open) return;
+    open->mark.busy = exact ? 1 : std::min(1.f, open->covered / std::max(1e-6f, open->mark.x1 - open->mark.x0));
+    columns.add(open->mark, open->covered, open->covered);
+    open.reset();
   };
   for (size_t i = 0; i < window.size(); ++i) {
     const Mark mark = exact ? mark_of(window.slices[i], i, scale) : mark_of(window.buckets[i], i, window.level, scale);
     const float covered = (mark.x1 - mark.x0) * mark.busy;
-    const bool follows = open.mark.record >= 0 && groups[i] == open.mark.name &&
-                         (exact ? window.name(i) > open.last_name : mark.x0 - open.mark.x1 < 0.5f * (mark.x1 - mark.x0));
+    const bool follows = open && groups[i] == open->mark.name &&
+                         (exact ? window.name(i) > open->last_name : mark.x0 - open->mark.x1 < 0.5f * (mark.x1 - mark.x0));
     if (!follows) {
       flush();
       if (groups[i] < 0) continue;
-      open = {mark, covered, window.name(i)};
-      open.mark.name = groups[i];
+      open = Growing{mark, covered, window.name(i)};
+      open->mark.name = groups[i];
       continue;
     }
-    open.mark.x1 = std::max(open.mark.x1, mark.x1);
-    open.mark.count += mark.count;
-    open.covered += covered;
-    open.last_name = window.name(i);
+    open->mark.x1 = std::max(open->mark.x1, mark.x1);
+    open->mark.count += mark.count;
+    open->covered += covered;
+    open->last_name = window.name(i);
   }
   flush();
-  return columns.take();
+  return joined(columns.take());
 }
 
 Sums& operator+=(Sums& sums, const Sums& other) {

@@ -59,7 +59,8 @@ struct Mark {
 /// From left to right, at most one mark a pixel and one for each record wider than a pixel.
 std::vector<Mark> marks(const Window& window, const Scale& scale);
 /// The same for records in groups: neighbours of one group become one mark, with the group as name and the first of them as record.
-/// groups[i] is that of record i; −1: not shown. A step back in plan order (the next pass) begins a new mark.
+/// groups[i] is that of record i; −1: not shown. A step back in plan order (the next pass) begins a new mark, unless no
+/// eye sees the gap.
 std::vector<Mark> spans(const Window& window, std::span<const int32_t> groups, const Scale& scale);
 
 /// What lies in begin_ns … end_ns: slices that overlap it, the part of their time inside, and their whole time.

@@ -1,0 +1,299 @@
+// A person at the timeline alone: zooms, drags, clicks, searches; the state after it is asserted.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "src/model/store.h"
+#include "tests/unit/ui/databases.h"
+#include "ui/input.h"
+#include "ui/offscreen.h"
+#include "ui/timeline_panel.h"
+
+namespace ui {
+namespace {
+
+class Stage {
+ public:
+  explicit Stage(const std::vector<std::string>& databases) : offscreen_(1280, 800, {}), session(Loader::Mode::here) {
+    for (const std::string& path : databases) session.open(path);
+    look(5);
+  }
+  void frame(const Offscreen::Hand& hand) {
+    feed_pointer({hand.mouse, {hand.down[0], hand.down[1], hand.down[2]}, hand.wheel, hand.wheel_x, hand.ctrl, hand.shift});
+    session.keys = hand.keys;
+    ImGui::GetIO().AddInputCharactersUTF8(hand.text.c_str());
+    ImGui::NewFrame();
+    session.update();
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+    ImGui::Begin("stage", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
+    panel.draw(session);
+    ImGui::End();
+    ImGui::Render();
+    session.keys.clear();
+  }
+  void look(int frames = 2) {
+    for (int i = 0; i < frames; ++i) frame({mouse, {}, 0, 0, false, false, {}, {}});
+  }
+  void press(int key, bool shift = false) {
+    frame({mouse, {}, 0, 0, false, shift, {}, {{key, false, shift, false}}});
+    look();
+  }
+  void wheel(ImVec2 at, float amount, bool ctrl, bool shift = false) {
+    mouse = at;
+    look();
+    frame({mouse, {}, amount, 0, ctrl, shift, {}, {}});
+  }
+  void drag(ImVec2 from, ImVec2 to, bool shift = false) {
+    mouse = from;
+    frame({mouse, {}, 0, 0, false, shift, {}, {}});
+    for (int i = 0; i <= 4; ++i) {
+      const float t = static_cast<float>(i) / 4;
+      mouse = {from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * t};
+      frame({mouse, {true, false, false}, 0, 0, false, shift, {}, {}});
+    }
+    look(3);
+  }
+  void click(ImVec2 at) { drag(at, at); }
+  void type(const std::string& text) {
+    press('/');
+    frame({mouse, {}, 0, 0, false, false, text, {}});
+    look(3);
+  }
+  /// Middle of the first row of a kind.
+  float row(TimelineRow::Kind kind) const {
+    float top = panel.layout().rows;
+    for (const TimelineRow& row : panel.rows()) {
+      if (row.kind == kind) return top + row.height * panel.layout().em / 2;
+      top += row.height * panel.layout().em;
+    }
+    return -1;
+  }
+  /// For a look at what a test does: PROFILE_PICTURES names a folder.
+  void picture(const std::string& name) {
+    const char* folder = std::getenv("PROFILE_PICTURES");
+    if (folder == nullptr) return;
+    EXPECT_TRUE(write_png(offscreen_.picture(), std::string(folder) + "/timeline_" + name + ".png").ok());
+  }
+
+ private:
+  Offscreen offscreen_;
+
+ public:
+  Session session;
+  TimelinePanel panel;
+  ImVec2 mouse = {-1, -1};
+};
+
+/// The slice of the pass of medians that takes longest.
+timeline::Slice longest(const Stage& stage) {
+  timeline::Slice best;
+  for (const timeline::Slice& slice : stage.panel.runs()[0]->steps()->medians.slices())
+    best = slice.duration_ns > best.duration_ns ? slice : best;
+  return best;
+}
+
+float middle_x(const Stage& stage, const timeline::Slice& slice) {
+  return stage.panel.x_of(static_cast<double>(slice.begin_ns) + static_cast<double>(slice.duration_ns) / 2);
+}
+
+TEST(Timeline, CtrlWheelKeepsTheTimeUnderTheCursor) {
+  Stage stage({sample("mnist")});
+  const ImVec2 at{700, 300};
+  for (int i = 0; i < 12; ++i) {
+    const double before = stage.panel.time_at(at.x), length = stage.panel.view().span().length_ns();
+    stage.wheel(at, 1, true);
+    EXPECT_NEAR(stage.panel.time_at(at.x), before, length * 1e-9);
+    EXPECT_LT(stage.panel.view().span().length_ns(), length);
+  }
+  stage.picture("zoomed");
+}
+
+TEST(Timeline, DragMovesTheTimeWithTheMouse) {
+  Stage stage({sample("mnist")});
+  for (int i = 0; i < 6; ++i) stage.wheel({700, 300}, 1, true);
+  const double under = stage.panel.time_at(700);
+  stage.drag({700, 300}, {760, 300});
+  EXPECT_NEAR(stage.panel.time_at(760), under, stage.panel.view().span().length_ns() * 1e-6);
+  EXPECT_FALSE(stage.panel.picked()) << "a drag is no click";
+}
+
+TEST(Timeline, KeysZoomPanFitAndGoBack) {
+  Stage stage({sample("mnist")});
+  const TimeSpan all = stage.panel.view().span();
+  stage.press('W');
+  EXPECT_NEAR(stage.panel.view().span().length_ns(), all.length_ns() / 1.5, 1);
+  const TimeSpan zoomed = stage.panel.view().span();
+  stage.press('D');
+  EXPECT_GT(stage.panel.view().span().begin_ns, zoomed.begin_ns);
+  stage.press('F');
+  EXPECT_EQ(stage.panel.view().span(), all);
+  stage.press('[');
+  EXPECT_NE(stage.panel.view().span(), all);
+  stage.press(']');
+  EXPECT_EQ(stage.panel.view().span(), all);
+}
+
+TEST(Timeline, AClickSelectsTheSliceAndEnterShowsIt) {
+  Stage stage({sample("mnist")});
+  const timeline::Slice slice = longest(stage);
+  stage.click({middle_x(stage, slice), stage.row(TimelineRow::Kind::lane)});
+  ASSERT_TRUE(stage.panel.picked());
+  EXPECT_EQ(stage.session.selection().step, slice.name);
+  EXPECT_EQ(stage.panel.picked()->span.begin_ns, static_cast<double>(slice.begin_ns));
+  stage.picture("selected");
+  stage.press(Session::kEnter);
+  EXPECT_NEAR(stage.panel.view().span().length_ns(),
+              std::min(stage.panel.view().all().length_ns(), 3 * static_cast<double>(slice.duration_ns)), 1);
+  stage.press(Session::kRight);
+  EXPECT_NE(stage.session.selection().step, slice.name);
+  stage.press(Session::kLeft);
+  EXPECT_EQ(stage.session.selection().step, slice.name);
+}
+
+TEST(Timeline, ASelectionElsewhereIsBroughtIntoView) {
+  Stage stage({sample("mnist")});
+  const auto& slices = stage.panel.runs()[0]->steps()->medians.slices();
+  for (int i = 0; i < 30; ++i) stage.press('W');
+  stage.session.select_step(slices.back().name);
+  stage.look(4);
+  ASSERT_TRUE(stage.panel.picked());
+  EXPECT_LE(stage.panel.view().span().begin_ns, static_cast<double>(slices.back().begin_ns));
+  EXPECT_GE(stage.panel.view().span().end_ns, static_cast<double>(slices.back().begin_ns + slices.back().duration_ns));
+}
+
+TEST(Timeline, HoveringTellsTheSlice) {
+  Stage stage({sample("mnist")});
+  const timeline::Slice slice = longest(stage);
+  stage.mouse = {middle_x(stage, slice), stage.row(TimelineRow::Kind::lane)};
+  stage.look(3);
+  ASSERT_TRUE(stage.panel.hovered());
+  EXPECT_EQ(stage.panel.hovered()->step, slice.name);
+  EXPECT_TRUE(stage.panel.hovered()->exact);
+  EXPECT_EQ(stage.panel.hovered()->span.length_ns(), static_cast<double>(slice.duration_ns));
+  stage.picture("hover");
+}
+
+TEST(Timeline, ABoxAddsUpWhatSqlAddsUp) {
+  Stage stage({sample("mnist")});
+  stage.press('P');
+  ASSERT_EQ(stage.panel.runs()[0]->mode(), PassMode::happened);
+  const float y = stage.row(TimelineRow::Kind::lane);
+  stage.drag({500, y - 3}, {900, y + 3}, true);
+  ASSERT_NE(stage.panel.box(), nullptr);
+  stage.picture("box");
+  const auto reader = model::Reader::open(sample("mnist"));
+  ASSERT_TRUE(reader.ok());
+  const auto a = std::llround(stage.panel.time_at(500)), b = std::llround(stage.panel.time_at(900));
+  const auto rows = reader->query(
+      fmt::format("SELECT count(*), total(min(begin_ns + duration_ns, {1}) - max(begin_ns, {0})) FROM sample WHERE run = {2} AND "
+                  "duration_ns > 0 AND begin_ns < {1} AND begin_ns + duration_ns > {0}",
+                  a, b, stage.session.selection().run));
+  ASSERT_TRUE(rows.ok());
+  EXPECT_EQ(static_cast<double>(stage.panel.box()->sums.count), number(rows->rows[0][0]));
+  EXPECT_NEAR(stage.panel.box()->sums.inside_ns, number(rows->rows[0][1]), 2);
+  stage.press(Session::kEscape);
+}
+
+TEST(Timeline, ASearchMarksHitsAndNWalksThem) {
+  Stage stage({sample("mnist")});
+  stage.type("fusion");
+  ASSERT_NE(stage.panel.found(), nullptr);
+  const auto& run = *stage.panel.runs()[0]->steps()->run;
+  int64_t expected = 0;
+  for (const StepInfo& step : run.steps) {
+    for (const std::string& text : {step.name, step.op_name, step.op_type, step.opcode, step.kind}) {
+      if (text.find("fusion") == std::string::npos) continue;
+      ++expected;
+      break;
+    }
+  }
+  ASSERT_GT(expected, 1);
+  EXPECT_EQ(stage.panel.found()->matched, expected);
+  stage.picture("search");
+  stage.click({stage.panel.layout().labels + 5, 790});  // out of the field
+  stage.press('N');
+  ASSERT_TRUE(stage.panel.picked());
+  const double first = stage.panel.picked()->span.begin_ns;
+  stage.press('N');
+  EXPECT_NE(stage.panel.picked()->span.begin_ns, first);
+  stage.press('N', true);
+  EXPECT_EQ(stage.panel.picked()->span.begin_ns, first);
+  const int32_t place = stage.panel.runs()[0]->steps()->places[stage.session.selection().step];
+  EXPECT_EQ(stage.panel.found()->steps[static_cast<size_t>(place)], 1);
+}
+
+TEST(Timeline, ARulerSnapsToTheEdgesOfASlice) {
+  Stage stage({sample("mnist")});
+  const timeline::Slice slice = longest(stage);
+  const float y = stage.row(TimelineRow::Kind::lane);
+  const auto begin = static_cast<double>(slice.begin_ns), end = begin + static_cast<double>(slice.duration_ns);
+  stage.press('M');
+  stage.drag({stage.panel.x_of(begin) + 3, y}, {stage.panel.x_of(end) - 3, y});
+  ASSERT_TRUE(stage.panel.measured());
+  EXPECT_EQ(stage.panel.measured()->begin_ns, begin);
+  EXPECT_EQ(stage.panel.measured()->end_ns, end);
+  stage.picture("ruler");
+  stage.press(Session::kEscape);
+  EXPECT_FALSE(stage.panel.measured());
+}
+
+TEST(Timeline, TheMinimapMovesTheView) {
+  Stage stage({sample("mnist")});
+  for (int i = 0; i < 6; ++i) stage.press('W');
+  const TimelineLayout& at = stage.panel.layout();
+  stage.drag({at.labels + at.width() * 0.5f, at.minimap + 10}, {at.labels + at.width() * 0.9f, at.minimap + 10});
+  const double middle = (stage.panel.view().span().begin_ns + stage.panel.view().span().end_ns) / 2;
+  EXPECT_NEAR(middle, stage.panel.view().all().begin_ns + 0.9 * stage.panel.view().all().length_ns(),
+              stage.panel.view().all().length_ns() * 0.01);
+}
+
+TEST(Timeline, AClickOnALabelOpensARow) {
+  Stage stage({sample("bert")});
+  const size_t before = stage.panel.rows().size();
+  float top = stage.panel.layout().rows;
+  for (const TimelineRow& row : stage.panel.rows()) {
+    const float y = top + row.height * stage.panel.layout().em / 2;
+    top += row.height * stage.panel.layout().em;
+    if (row.kind != TimelineRow::Kind::group || !row.can_open || row.open) continue;
+    stage.click({stage.panel.layout().min.x + 30, y});
+    break;
+  }
+  EXPECT_GT(stage.panel.rows().size(), before);
+}
+
+TEST(Timeline, ShowsTheRangeThatItWasGiven) {
+  Stage stage({sample("mnist")});
+  const TimeSpan all = stage.panel.runs()[0]->extent();
+  (void)all;
+  const auto* timeline = stage.panel.runs()[0]->timeline();
+  ASSERT_NE(timeline, nullptr);
+  const int64_t begin = timeline->begin_ns + (timeline->end_ns - timeline->begin_ns) / 3,
+                end = begin + (timeline->end_ns - timeline->begin_ns) / 10;
+  stage.session.show_range = TimeRange{begin, end};
+  stage.look(4);
+  EXPECT_EQ(stage.panel.runs()[0]->mode(), PassMode::happened);
+  EXPECT_EQ(stage.panel.view().span(), (TimeSpan{static_cast<double>(begin), static_cast<double>(end)}));
+  EXPECT_FALSE(stage.session.show_range);
+  stage.picture("happened");
+}
+
+TEST(Timeline, DrawsWhatStrangersRecorded) {
+  for (const char* name : {"recorded", "hostile", "interrupted", "no_steps", "empty", "running"}) {
+    SCOPED_TRACE(name);
+    Stage stage({sample(name), sample("mnist")});
+    for (const int key :
+         std::initializer_list<int>{'W', 'W', 'D', 'S', 'P', 'N', '.', ',', 'F', Session::kEnter, 'C', 'C', 'C', 'C', 'C', Session::kRight})
+      stage.press(key);
+    for (int i = 0; i < 40; ++i) stage.wheel({700, 300}, 3, true);
+    stage.type("%s##\xff(");
+    stage.picture(name);
+  }
+}
+
+}  // namespace
+}  // namespace ui
