@@ -65,7 +65,7 @@ bool matches(std::string_view query, std::string_view text) {
 void Palette::open(std::string text) {
   open_ = opened_ = true;
   text_ = std::move(text);
-  searched_ = "\n";  // what nobody types: search anew
+  serial_ = -1;  // search anew
 }
 
 void Palette::search(Shell&, Session& session) {

@@ -8,6 +8,8 @@ namespace {
 
 constexpr PanelKind kPanels[] = {
     {"timeline", "Timeline", "what ran when, from a whole run down to a nanosecond", make_timeline},
+    {"overview", "Overview", "what ran where, how much of it can be believed, where to look first", make_overview},
+    {"sql", "SQL", "a query of your own, as a table or a chart", make_sql},
     {"details", "Details", "every number of the selected step, what it reads, and its code", make_details},
     {"top", "Top", "every step with its time, sortable and grouped", make_top},
     {"fusions", "Fusions", "what each fusion saves or costs, its parts, graph and code", make_fusions},

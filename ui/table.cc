@@ -11,9 +11,13 @@
 #include "src/report/report.h"
 #include "src/report/units.h"
 #include "ui/run_data.h"
+#include "ui/text.h"
 
 namespace ui {
 namespace {
+
+constexpr int kMostColumns = 64;    // of a table of ImGui 1.86
+constexpr size_t kMostShown = 300;  // bytes of a cell
 
 bool contains(std::string_view text, std::string_view word) {
   const auto same = [](char a, char b) {
@@ -62,13 +66,14 @@ constexpr Mark kMarks[] = {
 
 void draw_verdict(const model::Cell& cell, const Theme& theme) {
   const auto* mark = std::ranges::find(kMarks, cell.text, &Mark::word);
-  if (mark == std::end(kMarks)) return ImGui::TextUnformatted(cell.text.c_str());
+  if (mark == std::end(kMarks)) return ImGui::TextUnformatted(one_line(cell.text, kMostShown).c_str());
   ImGui::PushStyleColor(ImGuiCol_Text, mark->color(theme));
   ImGui::TextUnformatted((std::string(mark->mark) + cell.text).c_str());
   ImGui::PopStyleColor();
 }
 
 void draw_cell(const model::Cell& cell, std::string_view column) {
+  if (cell.kind == model::Cell::Kind::text) return ImGui::TextUnformatted(one_line(cell.text, kMostShown).c_str());
   const std::string text = report::human(cell, column);
   if (is_number(cell)) {
     const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
@@ -87,6 +92,7 @@ void RowTable::draw_filter() {
 void RowTable::arrange(const model::Rows& rows, int revision) {
   if (revision == revision_ && filter_ == arranged_filter_ && sort_column_ == arranged_column_ && descending_ == arranged_descending_)
     return;
+  if (revision != revision_) cursor_ = -1;
   revision_ = revision, arranged_filter_ = filter_, arranged_column_ = sort_column_, arranged_descending_ = descending_;
   order_.clear();
   for (size_t i = 0; i < rows.rows.size(); ++i) {
@@ -99,54 +105,112 @@ void RowTable::arrange(const model::Rows& rows, int revision) {
   });
 }
 
+void RowTable::read_order(int columns) {
+  ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
+  if (specs == nullptr || !specs->SpecsDirty) return;
+  sort_column_ = specs->SpecsCount > 0 && specs->Specs[0].ColumnIndex < columns ? specs->Specs[0].ColumnIndex : -1;
+  descending_ = specs->SpecsCount > 0 && specs->Specs[0].SortDirection == ImGuiSortDirection_Descending;
+  specs->SpecsDirty = false;
+}
+
+void RowTable::draw_menu(const model::Rows& rows, int row) {
+  if (!ImGui::BeginPopupContextItem("copy")) return;
+  if (ImGui::IsWindowAppearing()) menu_column_ = hovered_column_;
+  const std::vector<model::Cell>& cells = rows.rows[static_cast<size_t>(row)];
+  const auto column = static_cast<size_t>(std::clamp(menu_column_, 0, static_cast<int>(cells.size()) - 1));
+  const auto csv = [&](const model::Rows& some) { ImGui::SetClipboardText(report::render(some, report::Format::csv, {}).c_str()); };
+  if (ImGui::MenuItem("Copy the cell")) ImGui::SetClipboardText(report::human(cells[column], rows.columns[column]).c_str());
+  if (ImGui::MenuItem("Copy all its digits")) csv({{rows.columns[column]}, {{cells[column]}}});
+  if (ImGui::MenuItem("Copy the row")) csv({rows.columns, {cells}});
+  if (ImGui::MenuItem("Copy the column")) {
+    model::Rows some{{rows.columns[column]}, {}};
+    for (const int each : order_) some.rows.push_back({rows.rows[static_cast<size_t>(each)][column]});
+    csv(some);
+  }
+  ImGui::EndPopup();
+}
+
+/// True: it was clicked.
+bool RowTable::draw_row(const model::Rows& rows, int row, const Theme& theme, const TableOptions& options) {
+  const std::vector<model::Cell>& cells = rows.rows[static_cast<size_t>(row)];
+  const int columns = std::min(static_cast<int>(rows.columns.size()), kMostColumns);
+  bool clicked = false;
+  ImGui::TableNextRow();
+  if (row == cursor_) ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg1, with_alpha(good_color(theme), 0.25f));
+  ImGui::PushID(row);
+  for (int c = 0; c < columns; ++c) {
+    const bool visible = ImGui::TableSetColumnIndex(c);
+    if (c == 0) {
+      clicked = ImGui::Selectable("##row", row == options.selected_row, ImGuiSelectableFlags_SpanAllColumns);
+      draw_menu(rows, row);
+      ImGui::SameLine(0, 0);
+    }
+    if (!visible) continue;
+    const model::Cell& cell = cells[static_cast<size_t>(c)];
+    const std::string& column = rows.columns[static_cast<size_t>(c)];
+    if (column == options.share_column) draw_share(cell, theme);
+    column == options.verdict_column ? draw_verdict(cell, theme) : draw_cell(cell, column);
+  }
+  ImGui::PopID();
+  return clicked;
+}
+
+/// The row that Enter has chosen, or −1.
+int RowTable::move_cursor(const Session& session) {
+  if (order_.empty()) return cursor_ = -1;
+  constexpr std::pair<int, int> kMoves[] = {{Session::kDown, 1},      {'J', 1},
+                                            {Session::kUp, -1},       {'K', -1},
+                                            {Session::kPageDown, 20}, {Session::kPageUp, -20},
+                                            {Session::kEnd, 1 << 28}, {Session::kHome, -(1 << 28)}};
+  int by = 0;
+  for (const auto& [key, rows] : kMoves) by += std::min(session.pressed(key), 1) * rows;
+  if (by != 0) {
+    const auto here = std::ranges::find(order_, cursor_);
+    const int last = static_cast<int>(order_.size()) - 1;
+    const int at = here == order_.end() ? (by > 0 ? -1 : last + 1) : static_cast<int>(here - order_.begin());
+    cursor_ = scroll_to_ = order_[static_cast<size_t>(std::clamp(at + by, 0, last))];
+  }
+  return session.pressed(Session::kEnter) > 0 ? cursor_ : -1;
+}
+
+void RowTable::scroll(float row_height) {
+  if (scroll_to_ < 0) return;
+  const auto found = std::ranges::find(order_, scroll_to_);
+  scroll_to_ = -1;
+  if (found == order_.end()) return;
+  const float at = static_cast<float>(found - order_.begin()) * row_height, height = ImGui::GetWindowHeight();
+  const bool seen = at > ImGui::GetScrollY() && at + 3 * row_height < ImGui::GetScrollY() + height;
+  if (!seen) ImGui::SetScrollY(std::max(0.f, at - height / 2));
+}
+
 int RowTable::draw(const char* id, const model::Rows& rows, int revision, const Theme& theme, const TableOptions& options) {
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
                                      ImGuiTableFlags_Reorderable | ImGuiTableFlags_Hideable | ImGuiTableFlags_Sortable |
                                      ImGuiTableFlags_SortTristate | ImGuiTableFlags_BordersInnerV;
-  const int columns = static_cast<int>(rows.columns.size());
-  if (columns == 0 || columns > 64 || !ImGui::BeginTable(id, columns, kFlags)) return -1;
+  const int columns = std::min(static_cast<int>(rows.columns.size()), kMostColumns);
+  if (columns == 0 || !ImGui::BeginTable(id, columns, kFlags)) return -1;
   ImGui::TableSetupScrollFreeze(1, 1);
-  for (const std::string& name : rows.columns)
-    ImGui::TableSetupColumn(report::heading(name).c_str(), ImGuiTableColumnFlags_PreferSortDescending);
+  for (int c = 0; c < columns; ++c)
+    ImGui::TableSetupColumn(report::heading(rows.columns[static_cast<size_t>(c)]).c_str(), ImGuiTableColumnFlags_PreferSortDescending);
   ImGui::TableHeadersRow();
-  if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs != nullptr && specs->SpecsDirty) {
-    sort_column_ = specs->SpecsCount > 0 ? specs->Specs[0].ColumnIndex : -1;
-    descending_ = specs->SpecsCount > 0 && specs->Specs[0].SortDirection == ImGuiSortDirection_Descending;
-    specs->SpecsDirty = false;
-  }
+  read_order(columns);
   arrange(rows, revision);
-  int clicked = -1;
+  hovered_column_ = -1;
+  for (int c = 0; c < columns; ++c) {
+    if ((ImGui::TableGetColumnFlags(c) & ImGuiTableColumnFlags_IsHovered) != 0) hovered_column_ = c;
+  }
+  int chosen = options.keys == nullptr ? -1 : move_cursor(*options.keys);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(order_.size()));
   while (clipper.Step()) {
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
       const int row = order_[static_cast<size_t>(i)];
-      ImGui::TableNextRow();
-      ImGui::PushID(row);
-      for (int c = 0; c < columns; ++c) {
-        ImGui::TableSetColumnIndex(c);
-        if (c == 0) {
-          if (ImGui::Selectable("##row", row == options.selected_row, ImGuiSelectableFlags_SpanAllColumns)) clicked = row;
-          ImGui::SameLine(0, 0);
-        }
-        const model::Cell& cell = rows.rows[static_cast<size_t>(row)][static_cast<size_t>(c)];
-        const std::string& column = rows.columns[static_cast<size_t>(c)];
-        if (column == options.share_column) draw_share(cell, theme);
-        column == options.verdict_column ? draw_verdict(cell, theme) : draw_cell(cell, column);
-      }
-      ImGui::PopID();
+      if (draw_row(rows, row, theme, options)) chosen = cursor_ = row;
     }
   }
-  if (scroll_to_ >= 0) {
-    const auto found = std::ranges::find(order_, scroll_to_);
-    if (found != order_.end()) {
-      const float height = ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y;
-      ImGui::SetScrollY(std::max(0.f, static_cast<float>(found - order_.begin()) * height - ImGui::GetWindowHeight() / 2));
-    }
-    scroll_to_ = -1;
-  }
+  scroll(ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y);
   ImGui::EndTable();
-  return clicked;
+  return chosen;
 }
 
 void draw_copy_button(const model::Rows& rows, std::string_view sql) {

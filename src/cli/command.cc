@@ -23,6 +23,7 @@ constexpr Command kCommands[] = {
     {"compare", "compare two runs step by step, of one database or of two", define_compare},
     {"query", "answer an SQL query (read-only)", define_query},
     {"list", "list what a database holds: sources, modules, runs", define_list},
+    {"view", "look at databases in a window: timeline, fusion costs, roofline, memory, source (profile-view)", define_view},
     {"print", "print programs as HLO text", define_print},
     {"schema", "print the schema of a database, every table and view with a sentence", define_schema},
 };

@@ -32,6 +32,7 @@ Action define_query(CLI::App& app);
 Action define_schema(CLI::App& app);
 Action define_list(CLI::App& app);
 Action define_print(CLI::App& app);
+Action define_view(CLI::App& app);
 
 /// Runs a command line (without the program's name). Help and version print to stdout and are a success.
 base::Result<base::Exit> run(std::vector<std::string> arguments);

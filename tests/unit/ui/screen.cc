@@ -23,7 +23,8 @@ Frame& frame() {
 }
 
 void note(const ImDrawList& list, const ImFont& font, float size, ImVec2 at, const char* begin, const char* end) {
-  if (begin == nullptr) return;
+  constexpr std::string_view kImplicit = "Debug##Default";  // begun in every frame, shown only where something was drawn outside windows
+  if (begin == nullptr || (list._OwnerName != nullptr && list._OwnerName == kImplicit)) return;
   if (end == nullptr) end = begin + std::strlen(begin);
   if (begin == end) return;
   const ImVec2 extent = font.CalcTextSizeA(size, FLT_MAX, 0, begin, end);

@@ -1,0 +1,51 @@
+"""What the tests of the program profile-view share: arguments, sample databases, running it."""
+import argparse
+import pathlib
+import subprocess
+import sys
+
+SKIPPED = 77  # exit status, as ctest is told
+SAMPLES = {
+    "mnist": "mnist_train_step.hlo.txt",
+    "bert": "bert_pretrain_step.hlo.txt",
+    "llama": "llama_stage.paddle.txt",
+    "resnet50": "resnet50_train_step.tfnodes.txt",
+}
+
+
+class Failure(Exception):
+    pass
+
+
+def expect(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--programs", type=pathlib.Path, required=True, help="folder of profile and profile-view")
+    parser.add_argument("--samples", type=pathlib.Path, required=True)
+    parser.add_argument("--artefacts", type=pathlib.Path, required=True, help="where pictures are kept")
+    return parser.parse_args()
+
+
+def run(command, cwd=None, env=None):
+    return subprocess.run([str(part) for part in command], cwd=cwd, env=env, capture_output=True, text=True, timeout=240)
+
+
+def database(options, folder, sample):
+    """The sample, replayed on the null device; its clock is virtual, so pictures are the same every time."""
+    path = pathlib.Path(folder) / f"{sample}.db"
+    command = [options.programs / "profile", "--replay", options.samples / SAMPLES[sample], "--device", "null", "--repeats", "5", "-q", "-f", "-o", path]
+    result = run(command)
+    expect(result.returncode == 0, f"{command}: {result.stderr}")
+    return path
+
+
+def main(test):
+    try:
+        return test(arguments())
+    except Failure as failure:
+        print(failure, file=sys.stderr)
+        return 1

@@ -1,0 +1,168 @@
+// What ran where, how much of it can be believed, and where to look first.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+
+#include "src/report/query.h"
+#include "src/report/report.h"
+#include "ui/details_data.h"
+#include "ui/facts_table.h"
+#include "ui/panel.h"
+#include "ui/plot_widgets.h"
+#include "ui/small_table.h"
+#include "ui/text.h"
+
+namespace ui {
+namespace {
+
+constexpr size_t kFirstLooks = 5, kMostNotes = 50;
+
+struct Content {
+  model::Rows facts, ceilings, coverage, accounts, notes, findings;
+};
+
+base::Result<Content> read(const model::Reader& reader, int64_t run) {
+  const std::array<model::Cell, 1> key = {report::cell(run)};
+  Content content;
+  ASSIGN_OR_RETURN(content.facts, report::ask(reader, "run_facts", key));
+  ASSIGN_OR_RETURN(content.ceilings, report::ask(reader, "ceilings", key));
+  ASSIGN_OR_RETURN(content.accounts, report::ask(reader, "accounts", key));
+  struct Part {
+    std::string_view name;
+    model::Rows Content::*rows;
+  };
+  constexpr Part kParts[] = {{"coverage", &Content::coverage}, {"notes", &Content::notes}, {"findings", &Content::findings}};
+  for (const Part& part : kParts) {
+    const report::Report* found = report::find(part.name);
+    if (found == nullptr) continue;
+    ASSIGN_OR_RETURN(content.*part.rows, report::run(reader, *found, run));
+  }
+  return content;
+}
+
+struct FlagText {
+  std::string_view flag, meaning;
+};
+constexpr FlagText kFlagTexts[] = {
+    {"too-short", "shorter than the clock can tell well, even repeated"},
+    {"few-samples", "timed in too few passes"},
+    {"drifting", "became slower or faster while the run went on"},
+    {"bimodal", "two different times, in turns"},
+    {"throttled", "the processor's clock was lowered"},
+};
+
+std::string_view meaning_of(std::string_view flag) {
+  for (const FlagText& text : kFlagTexts) {
+    if (text.flag == flag) return text.meaning;
+  }
+  return "";
+}
+
+class Overview final : public Panel {
+ public:
+  void draw(Session& session) override {
+    if (session.document() == nullptr || session.selection().run == 0) return ImGui::TextWrapped("No run is open.");
+    const int64_t run = session.selection().run;
+    content_.want(session.document()->loader, std::to_string(run), [run](const model::Reader& reader) { return read(reader, run); });
+    if (const base::Error* error = content_.error()) return ImGui::TextWrapped("%s", one_line(error->message).c_str());
+    const Content* content = content_.value();
+    if (content == nullptr) return ImGui::TextDisabled("Reading…");
+    draw_title(session);
+    const bool wide = ImGui::GetContentRegionAvail().x > ImGui::GetFontSize() * 62;
+    if (!wide) {
+      draw_left(session, *content);
+      draw_right(session, *content);
+    } else if (ImGui::BeginTable("halves", 2, ImGuiTableFlags_SizingStretchProp)) {
+      ImGui::TableSetupColumn("left", 0, 0.62f);
+      ImGui::TableSetupColumn("right", 0, 0.38f);
+      ImGui::TableNextColumn();
+      draw_left(session, *content);
+      ImGui::TableNextColumn();
+      draw_right(session, *content);
+      ImGui::EndTable();
+    }
+  }
+
+ private:
+  static void draw_title(Session& session) {
+    const RunInfo* run = session.run();
+    if (run != nullptr) ImGui::TextWrapped("%s", one_line(run->label()).c_str());
+    const RunData* data = session.data();
+    if (data == nullptr) return;
+    ImGui::TextDisabled("%zu steps, %s a pass", data->steps.size(),
+                        data->pass_ns > 0 ? human(data->pass_ns, "_ns").c_str() : "no times yet:");
+    ImGui::NewLine();
+  }
+
+  /// What to do: findings, doubts, coverage.
+  static void draw_left(Session& session, const Content& content) {
+    if (!content.findings.rows.empty()) {
+      fact_title("Look at these first");
+      const int clicked = draw_small_table("findings", content.findings, kFirstLooks, "step");
+      if (clicked >= 0) select(session, content.findings, static_cast<size_t>(clicked));
+      ImGui::NewLine();
+    }
+    draw_flags(session);
+    fact_title("What ran, by class");
+    draw_small_table("coverage", content.coverage, kMostNotes);
+    ImGui::NewLine();
+    if (content.notes.rows.empty()) return;
+    fact_title("What the import and the replay could go on without");
+    draw_small_table("notes", content.notes, kMostNotes);
+  }
+
+  /// Where: machine, ceilings, options, import.
+  static void draw_right(Session&, const Content& content) {
+    if (begin_facts("machine")) {
+      int id = 0;
+      fact_heading("Ceilings and memory");
+      for (const std::vector<model::Cell>& row : content.ceilings.rows) {
+        if (row[1].kind != model::Cell::Kind::null)
+          fact_row(++id, row[0].text, human(number(row[1]), row[2].text), fmt::format("{}", number(row[1])), "");
+      }
+      fact_heading("What ran where, and how");
+      for (const std::vector<model::Cell>& row : content.facts.rows) {
+        if (!row[1].text.empty()) fact_row(++id, row[0].text, one_line(row[1].text), row[1].text, "");
+      }
+      end_facts();
+    }
+    ImGui::NewLine();
+    fact_title("Import");
+    draw_small_table("accounts", content.accounts, kMostNotes);
+  }
+
+  static void fact_title(const char* text) {
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetColorU32(ImGuiCol_CheckMark));
+    ImGui::TextUnformatted(text);
+    ImGui::PopStyleColor();
+  }
+
+  static void select(Session& session, const model::Rows& rows, size_t row) {
+    const auto column = static_cast<size_t>(std::ranges::find(rows.columns, "step") - rows.columns.begin());
+    const model::Cell& cell = rows.rows[row][column];
+    if (cell.kind == model::Cell::Kind::integer) session.select_step(static_cast<int32_t>(cell.integer));
+  }
+
+  static void draw_flags(Session& session) {
+    if (session.data() == nullptr) return;
+    const std::vector<FlagCount> flags = count_flags(*session.data());
+    if (flags.empty()) return;
+    fact_title("Doubts about times");
+    for (const FlagCount& flag : flags) {
+      const std::string_view meaning = meaning_of(flag.flag);
+      ImGui::TextWrapped("%s: %zu steps, %.1f %% of the pass%s%.*s", one_line(flag.flag, 60).c_str(), flag.steps, flag.share * 100,
+                         meaning.empty() ? "" : ": ", static_cast<int>(meaning.size()), meaning.data());
+    }
+    ImGui::NewLine();
+  }
+
+  Latest<Content> content_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_overview() { return std::make_unique<Overview>(); }
+
+}  // namespace ui
