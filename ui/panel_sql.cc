@@ -28,7 +28,8 @@ class Sql final : public Panel {
     Document* open = session.document();
     if (open == nullptr) return ImGui::TextDisabled("No database is open.");
     follow(open->loader);
-    const bool asked = session.pressed_with_ctrl(Session::kEnter);
+    const bool first = history_.empty() && session.selection().run != 0;  // an empty panel tells nobody what it is for
+    const bool asked = session.pressed_with_ctrl(Session::kEnter) || first;
     for (const Session::Key& key : session.keys) {
       if (key.alt && key.key == Session::kUp) recall(1);
       if (key.alt && key.key == Session::kDown) recall(-1);

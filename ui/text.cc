@@ -55,9 +55,15 @@ void draw_selectable(const char* id, const std::string& text, float width) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, 0));
   ImGui::SetNextItemWidth(width);
   // Read-only: ImGui does not write into it.
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
   ImGui::InputText(id, const_cast<char*>(text.c_str()), text.size() + 1, ImGuiInputTextFlags_ReadOnly);
-  ImGui::PopStyleVar();
+  ImGui::PopStyleVar(2);
   ImGui::PopStyleColor();
+  const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+  if (ImGui::IsItemActive() || ImGui::CalcTextSize(text.c_str()).x <= max.x - min.x) return;
+  const ImVec2 dots = ImGui::CalcTextSize("…");
+  ImGui::GetWindowDrawList()->AddRectFilled({max.x - dots.x, min.y}, max, ImGui::GetColorU32(ImGuiCol_WindowBg));
+  ImGui::GetWindowDrawList()->AddText({max.x - dots.x, min.y}, ImGui::GetColorU32(ImGuiCol_Text), "…");
 }
 
 void draw_code(const char* id, const std::string& text, float height) {

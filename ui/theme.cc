@@ -45,6 +45,7 @@ void apply(const Theme& theme) {
     ImGui::StyleColorsDark(&style);
     style.Colors[ImGuiCol_WindowBg] = {0.09f, 0.10f, 0.11f, 1};
     style.Colors[ImGuiCol_ChildBg] = {0, 0, 0, 0};
+    style.Colors[ImGuiCol_FrameBg] = {0.16f, 0.18f, 0.21f, 1};
   } else {
     ImGui::StyleColorsLight(&style);
     style.Colors[ImGuiCol_WindowBg] = {0.98f, 0.98f, 0.98f, 1};
@@ -55,6 +56,7 @@ void apply(const Theme& theme) {
   style.CellPadding = {6, 2};
   style.ItemSpacing = {8, 4};
   style.WindowBorderSize = 0;
+  style.FrameBorderSize = theme.mode == Mode::light ? 1.f : 0.f;  // white fields on white
   style.FrameRounding = 3;
   style.TabRounding = 3;
   style.ScaleAllSizes(theme.scale * theme.zoom);

@@ -27,7 +27,10 @@ def arguments():
     parser.add_argument("--programs", type=pathlib.Path, required=True, help="folder of profile and profile-view")
     parser.add_argument("--samples", type=pathlib.Path, required=True)
     parser.add_argument("--artefacts", type=pathlib.Path, required=True, help="where pictures are kept")
-    return parser.parse_args()
+    options = parser.parse_args()
+    for name in ("programs", "samples", "artefacts"):
+        setattr(options, name, getattr(options, name).resolve())  # programs run in folders of their own
+    return options
 
 
 def run(command, cwd=None, env=None):
