@@ -97,7 +97,7 @@ struct ShownText {
   std::string text;
   size_t cut_bytes = 0;  ///< what is not shown
 };
-inline constexpr size_t kMostTextBytes = 400'000;
+inline constexpr size_t kMostTextBytes = 250'000;
 ShownText shown_text(std::string text, size_t most = kMostTextBytes);
 
 }  // namespace ui

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "src/report/units.h"
 #include "ui/text.h"
@@ -98,6 +99,17 @@ Grid::Event Grid::draw(const char* id, std::span<const GridColumn> columns, int 
   event.first = std::min(event.first, event.last);
   ImGui::EndTable();
   return event;
+}
+
+int moved_line(const Session& session, int line, int lines) {
+  constexpr std::pair<int, int> kMoves[] = {{Session::kDown, 1},      {'J', 1},
+                                            {Session::kUp, -1},       {'K', -1},
+                                            {Session::kPageDown, 20}, {Session::kPageUp, -20},
+                                            {Session::kEnd, 1 << 28}, {Session::kHome, -(1 << 28)}};
+  int by = 0;
+  for (const auto& [key, rows] : kMoves) by += std::min(session.pressed(key), 1) * rows;
+  if (by == 0 || lines == 0) return -1;
+  return std::clamp((line < 0 && by < 0 ? lines : line) + by, 0, lines - 1);
 }
 
 void Grid::take_sort() {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "ui/session.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -52,6 +53,9 @@ class Grid {
   Headings headings_ = Headings::sort;
   int scroll_to_ = -1;
 };
+
+/// Where the keys of this frame (Up, Down, J, K, Page Up, …) move the cursor from `line`; −1: it stays.
+int moved_line(const Session& session, int line, int lines);
 
 // --- what cells are painted with
 

@@ -237,8 +237,7 @@ class ComparePanel final : public Panel {
     if (session.pressed('/') > 0) focus_filter_ = true;
     if (session.pressed('V') > 0) verdict_ = (verdict_ + 1) % std::size(kVerdicts);
     if (session.pressed('X') > 0) std::swap(before_, after_);
-    const int moved = session.pressed(Session::kDown) - session.pressed(Session::kUp);
-    if (moved != 0) go_to(session, compared, order, std::clamp(cursor_ + moved, 0, std::max(0, static_cast<int>(order.size()) - 1)));
+    go_to(session, compared, order, moved_line(session, cursor_, static_cast<int>(order.size())));
   }
 
   void go_to(Session& session, const Compared& compared, const std::vector<uint32_t>& order, int line) {

@@ -18,7 +18,7 @@
 #include "ui/plot_view.h"
 #include "ui/plot_widgets.h"
 #include "ui/report_copy.h"
-#include "ui/text_view.h"
+#include "ui/text.h"
 
 namespace ui {
 namespace {
@@ -164,8 +164,7 @@ class FusionsPanel final : public Panel {
     if (session.pressed('/') > 0) focus_filter_ = true;
     if (session.pressed('V') > 0 && fusions.measured > 0)
       filter_ = kFilters[(static_cast<size_t>(filter_) + 1) % std::size(kFilters)].filter;
-    const int moved = session.pressed(Session::kDown) - session.pressed(Session::kUp);
-    if (moved != 0) go_to(session, fusions, order, std::clamp(cursor_ + moved, 0, static_cast<int>(order.size()) - 1));
+    go_to(session, fusions, order, moved_line(session, cursor_, static_cast<int>(order.size())));
     if (session.pressed('N') == 0) return;
     const bool back = std::ranges::any_of(session.keys, [](const Session::Key& k) { return k.key == 'N' && k.shift; });
     for (int i = cursor_ + (back ? -1 : 1); i >= 0 && i < static_cast<int>(order.size()); i += back ? -1 : 1) {
@@ -221,7 +220,6 @@ class FusionsPanel final : public Panel {
   ReportCopy copy_;
   GraphView graph_;
   PlotView prediction_;
-  TextView code_;
   Drawing drawing_;
   std::vector<GridColumn> columns_;
   std::string words_, sorted_for_;
@@ -303,7 +301,7 @@ void FusionsPanel::draw_parts(Session& session, const FusionInfo& fusion, const 
   cell_text(one_line(fusion.name, 40) + (timed ? ": its parts, each alone" + in_turn : std::string(": modelled traffic of its parts")));
   ImGui::PopStyleColor();
   size.y -= ImGui::GetTextLineHeightWithSpacing();
-  const auto fits = static_cast<size_t>(std::max(6.f, size.y / ImGui::GetTextLineHeightWithSpacing() - 4));
+  const auto fits = static_cast<size_t>(std::max(6.f, size.y / (1.4f * ImGui::GetFontSize()) - 2.2f));
   bars = largest(bars, fits, ImGui::GetColorU32(ImGuiCol_TextDisabled));
   const WaterfallText text =
       timed ? WaterfallText{"fused", "saved", "lost", "_ns"} : WaterfallText{"fused", "not moved", "moved more", "_bytes"};
@@ -430,7 +428,9 @@ void FusionsPanel::draw_code(Document& open, const FusionInside& inside, const s
   const ShownText* text = text_.value();
   if (text == nullptr) return ImGui::TextDisabled("Reading…");
   if (text->cut_bytes > 0) ImGui::TextDisabled("%s more are not shown", human(static_cast<double>(text->cut_bytes), "_bytes").c_str());
-  code_.draw("##code", text->text, text_.revision(), {-1, -1});
+  ImGui::PushID(text_.revision());  // a new item: nothing is left of where the last text was scrolled to
+  ui::draw_code("##code", text->text, -1);
+  ImGui::PopID();
 }
 
 }  // namespace

@@ -373,8 +373,12 @@ void SourcePanel::draw_steps(Session& session) {
 
 void SourcePanel::take_keys(Session& session, const Sources& sources) {
   const SourceFile& file = sources.files[static_cast<size_t>(file_)];
-  const int moved = session.pressed(Session::kDown) - session.pressed(Session::kUp);
-  if (moved != 0) select(session, sources, file_, std::max<int64_t>(1, line_ + moved));
+  const Shown* shown = text_.value();
+  const auto lines = shown == nullptr || shown->file != file.path ? size_t{0} : shown->text.lines();
+  if (lines > 0) {
+    const int moved = moved_line(session, static_cast<int>(line_) - 1, static_cast<int>(lines));
+    if (moved >= 0) select(session, sources, file_, moved + 1);
+  }
   const std::vector<HotLine>* hot = hot_.value();
   if (session.pressed('N') == 0 || hot == nullptr || hot->empty() || (*hot)[0].file != file_) return;
   const bool back = std::ranges::any_of(session.keys, [](const Session::Key& k) { return k.key == 'N' && k.shift; });

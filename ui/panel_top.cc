@@ -94,6 +94,9 @@ class Top final : public Panel {
     const auto* answer = table_.value();
     const std::shared_ptr<const TopTable> shown = answer == nullptr ? nullptr : *answer;
     copy_.draw(session, "top", [shown] { return shown == nullptr ? model::Rows() : rows_of(*shown); });
+    if (!table_.waiting()) return;
+    ImGui::SameLine();
+    ImGui::TextDisabled("sorting…");
   }
 
   void ask(Session& session, Document& open, const std::shared_ptr<const RunData>& run) {
@@ -149,8 +152,8 @@ class Top final : public Panel {
   void take_keys(Session& session, const TopTable& table) {
     if (session.pressed('/') > 0) focus_filter_ = true;
     if (session.pressed('G') > 0) grouping_ = static_cast<Grouping>((static_cast<int>(grouping_) + 1) % kGroupings);
-    const int moved = session.pressed(Session::kDown) - session.pressed(Session::kUp);
-    if (moved != 0 && lines_.count() > 0) go_to(session, table, std::clamp(cursor_ + moved, 0, lines_.count() - 1));
+    const int moved = moved_line(session, cursor_, lines_.count());
+    if (moved >= 0) go_to(session, table, moved);
     if (cursor_ < 0 || cursor_ >= lines_.count()) return;
     const TopLines::Line line = lines_.line(cursor_);
     if (line.entry < 0 && session.pressed(Session::kEnter) > 0) toggle(table, line.group, !is_open(table, line.group));

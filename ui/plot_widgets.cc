@@ -184,12 +184,13 @@ void draw_difference(double sum, double total, const WaterfallText& text, ImVec2
   const ImU32 color = saves ? good_color(theme) : bad_color(theme);
   const float x0 = axis.pixel(std::min(sum, total)), x1 = axis.pixel(std::max(sum, total)), y = at.y + row_height / 2;
   draw.AddRectFilled({x0, at.y + row_height * 0.15f}, {std::max(x1, x0 + 1), at.y + row_height * 0.85f}, with_alpha(color, 0.35f));
-  draw.AddLine({x0, y}, {x1, y}, color, std::max(1.f, em / 10));
   const std::string line = fmt::format("{} {} {} ({:.1f} %)", saves ? "▲" : "▼", saves ? text.saved : text.lost,
                                        human(std::abs(sum - total), text.unit), sum > 0 ? 100 * std::abs(sum - total) / sum : 0.0);
-  const float w = width_of(line);
-  const float room_right = axis.p1 - x1;
-  put(draw, {room_right > w + em ? x1 + em * 0.4f : std::max(axis.p0, x0 - w - em * 0.4f), at.y + (row_height - em) / 2}, color, line);
+  const float w = width_of(line), gap = em * 0.4f, top = at.y + (row_height - em) / 2;
+  const bool right = axis.p1 - x1 > w + em, left = x0 - w - gap >= axis.p0;
+  if (!right && !left) return put(draw, {std::max(axis.p0, (x0 + x1 - w) / 2), top}, ImGui::GetColorU32(ImGuiCol_Text), line);
+  draw.AddLine({x0, y}, {x1, y}, color, std::max(1.f, em / 10));
+  put(draw, {right ? x1 + gap : x0 - w - gap, top}, color, line);
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 #include "ui/fusions_data.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
+#include "src/model/database.h"
 #include "tests/unit/ui/person.h"
 
 namespace ui {
@@ -150,6 +153,52 @@ TEST(FusionsPanel, SelectsTheFusionThatIsClickedAndFollowsTheSelection) {
   person.session.select_step(last->step);
   person.look(4);
   EXPECT_TRUE(person.sees(last->name)) << screen::dump();
+}
+
+/// BERT with measurements planted: of three fusions one pays, one is neutral, one costs, and their parts have times.
+std::string measured_bert() {
+  const std::string path = ::testing::TempDir() + "/profile_fusions_test.db";
+  std::filesystem::copy_file(sample("bert"), path, std::filesystem::copy_options::overwrite_existing);
+  auto database = model::Database::open(path, model::Database::Access::write, std::chrono::seconds(5));
+  EXPECT_TRUE(database.ok());
+  const base::Status planted = database->execute(
+      "INSERT INTO fusion SELECT run, step, 0, 2, bytes * 2, 64, 10, '' FROM step WHERE opcode = 'fusion';"
+      "INSERT INTO fusion_part SELECT s.run, s.step, p.value, 'part.' || p.value, 'add', 'kernel', 1, 100, NULL, t.median_ns * 0.6, NULL "
+      "  FROM step_time s JOIN step_stat t ON t.run = s.run AND t.step = s.step, json_each('[0,1]') p WHERE s.opcode = 'fusion';"
+      "INSERT INTO fusion_stat SELECT run, step, 10, median_ns, median_ns * (0.8 + step % 3 * 0.2), 0.8 + step % 3 * 0.2, "
+      "  0.79 + step % 3 * 0.2, 0.81 + step % 3 * 0.2, 0.01, iif(step % 3 = 0, 'costs', iif(step % 3 = 1, 'neutral', 'pays')) "
+      "  FROM step_time WHERE opcode = 'fusion';");
+  EXPECT_TRUE(planted.ok()) << planted.error().message;
+  return path;
+}
+
+TEST(FusionsPanel, ShowsThoseThatCostFirst) {
+  const std::string path = measured_bert();
+  {
+    const auto reader = model::Reader::open(path);
+    ASSERT_TRUE(reader.ok());
+    const auto fusions = read_fusions(*reader, 1);
+    ASSERT_TRUE(fusions.ok()) << fusions.error().message;
+    EXPECT_EQ(fusions->measured, fusions->all.size());
+    EXPECT_EQ(fusions->pays + fusions->neutral + fusions->costs, fusions->measured);
+    EXPECT_GT(fusions->costs, 0u);
+    Person person({path});
+    person.show("fusions");
+    EXPECT_TRUE(person.sees("▼ costs")) << screen::dump();
+    EXPECT_FALSE(person.sees("▲ pays")) << screen::dump();
+    person.press('N');
+    const FusionInfo* first = fusions->find(person.session.selection().step);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(first->verdict, "costs");
+    EXPECT_TRUE(person.sees("part.0")) << screen::dump();
+    EXPECT_TRUE(person.sees("all in turn")) << screen::dump();
+    person.click("▲ pay ");
+    EXPECT_TRUE(person.sees("▲ pays")) << screen::dump();
+    EXPECT_FALSE(person.sees("▼ costs")) << screen::dump();
+    person.click("Predicted");
+    EXPECT_TRUE(person.sees("measured")) << screen::dump();
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(FusionsPanel, SaysWhyItIsEmpty) {

@@ -1,9 +1,11 @@
 // Source lines: the tree, the places where a text is looked for, its lines; then a person looks at them.
 #include "ui/source_data.h"
 
+#include <chrono>
 #include <filesystem>
 
 #include "src/base/file.h"
+#include "src/model/database.h"
 #include "tests/unit/ui/person.h"
 
 namespace ui {
@@ -112,6 +114,53 @@ TEST_F(SourceFiles, ThatAreMissingAreFoldersOrDevicesAreNotRead) {
   EXPECT_TRUE(read_source("/dev/zero", {}).path.empty());
   EXPECT_FALSE(read_source("missing.py", {folder_}).why.empty());
   EXPECT_EQ(split_lines("x", "").lines(), 0u);
+}
+
+/// A database whose program has source lines, beside the text that they are of.
+class SourcePanelFiles : public SourceFiles {
+ protected:
+  void SetUp() override {
+    SourceFiles::SetUp();
+    database_ = folder_ + "/run.db";
+    std::filesystem::copy_file(sample("mnist"), database_);
+    std::string text;
+    for (int i = 1; i <= 200; ++i) text += "statement_" + std::to_string(i) + "()\n";
+    ASSERT_TRUE(base::write_file(folder_ + "/model.py", text).ok());
+    auto database = model::Database::open(database_, model::Database::Access::write, std::chrono::seconds(5));
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE(database
+                    ->execute("INSERT INTO string VALUES (1, '/elsewhere/model.py'), (2, '/elsewhere/part/other.py');"
+                              "INSERT INTO place VALUES (1, 1, 150), (2, 1, 3), (3, 2, 9);"
+                              "UPDATE instruction SET place = 1 + id % 3;"
+                              "DELETE FROM place_share")
+                    .ok());
+  }
+  std::string database_;
+};
+
+TEST_F(SourcePanelFiles, ShowTheTextAtTheLineOfTheSelectedStepAndItsSteps) {
+  Person person({database_});
+  person.show("source");
+  EXPECT_TRUE(person.sees("/elsewhere/")) << screen::dump();
+  EXPECT_TRUE(person.sees("other.py")) << screen::dump();
+  const StepInfo* found = nullptr;
+  for (const StepInfo& step : person.session.data()->steps) {
+    if (step.source_line == 150) found = &step;
+  }
+  ASSERT_NE(found, nullptr);
+  person.session.select_step(found->step);
+  person.look(4);
+  EXPECT_TRUE(person.sees("statement_150()")) << screen::dump();
+  EXPECT_TRUE(person.sees(found->name)) << screen::dump();
+  person.press('N');
+  EXPECT_EQ(person.session.selection().line, 3);
+  EXPECT_TRUE(person.sees("statement_3()")) << screen::dump();
+  person.press(Session::kDown);
+  EXPECT_EQ(person.session.selection().line, 4);
+  EXPECT_TRUE(person.sees("No step comes from line 4")) << screen::dump();
+  person.click("other.py");
+  EXPECT_EQ(person.session.selection().file, "/elsewhere/part/other.py");
+  EXPECT_TRUE(person.sees("not at hand")) << screen::dump();
 }
 
 TEST(SourcePanel, SaysWhyItIsEmpty) {

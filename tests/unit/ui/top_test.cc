@@ -263,6 +263,18 @@ TEST(TopPanel, ScrollsToAStepThatIsSelectedElsewhere) {
   EXPECT_TRUE(person.sees(last->name)) << screen::dump();
 }
 
+TEST(TopPanel, AndItsSiblingsTakeStrangeNamesInEveryGroupingAndOrder) {
+  Person person({sample("hostile")});
+  for (const char* panel : {"top", "fusions", "source", "compare"}) {
+    person.show(panel);
+    for (int i = 0; i < kGroupings; ++i) {
+      person.press('G');
+      for (const int key : {Session::kDown, Session::kEnter, Session::kDown, Session::kEnd, static_cast<int>('N'), static_cast<int>('V')})
+        person.press(key);
+    }
+  }
+}
+
 TEST(TopPanel, CopiesTheReport) {
   Person person({sample("mnist")});
   person.show("top");
