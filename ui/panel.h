@@ -41,5 +41,8 @@ std::unique_ptr<Panel> make_sql();
 std::unique_ptr<Panel> make_fusions();
 std::unique_ptr<Panel> make_source();
 std::unique_ptr<Panel> make_compare();
+std::unique_ptr<Panel> make_roofline();
+std::unique_ptr<Panel> make_memory();
+std::unique_ptr<Panel> make_graph();
 
 }  // namespace ui

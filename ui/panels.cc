@@ -15,6 +15,9 @@ constexpr PanelKind kPanels[] = {
     {"fusions", "Fusions", "what each fusion saves or costs, its parts, graph and code", make_fusions},
     {"source", "Source", "time by source line, beside the text where it is at hand", make_source},
     {"compare", "Compare", "two runs step by step", make_compare},
+    {"roofline", "Roofline", "how near each step is to the machine's limits", make_roofline},
+    {"memory", "Memory", "live bytes over the steps, the peak, and the buffers that make it", make_memory},
+    {"graph", "Graph", "the program around the selected instruction", make_graph},
 };
 
 }  // namespace

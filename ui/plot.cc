@@ -104,12 +104,12 @@ Frame frame(const FrameText& text, ImVec2 min, ImVec2 max, Axis x, Axis y) {
   out.x.p0 = out.min.x, out.x.p1 = out.max.x, out.y.p0 = out.max.y, out.y.p1 = out.min.y;
   put({out.min.x, min.y}, text.title);
   for (const Tick& tick : ticks(out.x, em * 5, text.x_unit)) {
-    const float p = out.x.pixel(tick.value), w = ImGui::CalcTextSize(tick.label.c_str()).x;
+    const float p = std::floor(out.x.pixel(tick.value)), w = ImGui::CalcTextSize(tick.label.c_str()).x;
     draw.AddLine({p, out.min.y}, {p, out.max.y}, grid);
     put({std::clamp(p - w / 2, out.min.x, std::max(out.min.x, max.x - w)), out.max.y + em * 0.2f}, tick.label);
   }
   for (const Tick& tick : ticks(out.y, em * 2, text.y_unit)) {
-    const float p = out.y.pixel(tick.value), w = ImGui::CalcTextSize(tick.label.c_str()).x;
+    const float p = std::floor(out.y.pixel(tick.value)), w = ImGui::CalcTextSize(tick.label.c_str()).x;
     draw.AddLine({out.min.x, p}, {out.max.x, p}, grid);
     put({out.min.x - w - em * 0.4f, p - em / 2}, tick.label);
   }

@@ -108,21 +108,35 @@ std::vector<StackColumn> stack_columns(std::span<const double> sums, double firs
   return out;
 }
 
-std::vector<Box> place_labels(std::span<const LabelWish> wishes, const Box& area) {
+namespace {
+
+/// Where a label may stand, the nearest first: around the point, then farther out.
+std::vector<Box> places_for(const LabelWish& w) {
+  struct Direction {
+    float x, y;
+  };
+  static constexpr Direction kDirections[] = {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {0.7f, -0.7f}, {0.7f, 0.7f}, {-0.7f, -0.7f}, {-0.7f, 0.7f}};
+  constexpr int kRings = 7;
+  std::vector<Box> out;
+  for (int ring = 0; ring < kRings; ++ring) {
+    const float reach = w.radius + w.height * (0.15f + 1.1f * static_cast<float>(ring));
+    for (const Direction& d : kDirections) {
+      const float x = w.x + d.x * (reach + w.width / 2), y = w.y + d.y * (reach + w.height / 2);
+      // Straight up and down and to the diagonals the width does not push away.
+      const float side = d.x == 0 ? x - w.width / 2 : d.x > 0 ? w.x + d.x * reach : w.x + d.x * reach - w.width;
+      out.push_back({side, y - w.height / 2, side + w.width, y + w.height / 2});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Box> place_labels(std::span<const LabelWish> wishes, const Box& area, std::span<const Box> before) {
   std::vector<Box> out(wishes.size());
-  std::vector<Box> taken;
+  std::vector<Box> taken(before.begin(), before.end());
   for (size_t i = 0; i < wishes.size(); ++i) {
-    const LabelWish& w = wishes[i];
-    const float gap = w.radius + w.height * 0.15f;
-    const Box tries[] = {
-        {w.x + gap, w.y - w.height / 2, w.x + gap + w.width, w.y + w.height / 2},
-        {w.x - gap - w.width, w.y - w.height / 2, w.x - gap, w.y + w.height / 2},
-        {w.x - w.width / 2, w.y - gap - w.height, w.x + w.width / 2, w.y - gap},
-        {w.x - w.width / 2, w.y + gap, w.x + w.width / 2, w.y + gap + w.height},
-        {w.x + gap * 0.7f, w.y - gap * 0.7f - w.height, w.x + gap * 0.7f + w.width, w.y - gap * 0.7f},
-        {w.x + gap * 0.7f, w.y + gap * 0.7f, w.x + gap * 0.7f + w.width, w.y + gap * 0.7f + w.height},
-    };
-    for (const Box& box : tries) {
+    for (const Box& box : places_for(wishes[i])) {
       if (!(box.x0 >= area.x0 && box.y0 >= area.y0 && box.x1 <= area.x1 && box.y1 <= area.y1)) continue;
       if (std::ranges::any_of(taken, [&](const Box& other) { return box.overlaps(other); })) continue;
       out[i] = box;

@@ -51,9 +51,9 @@ struct LabelWish {
   float x = 0, y = 0, radius = 0;
   float width = 0, height = 0;
 };
-/// Places labels one after another right, left, above or below of their points, inside `area`, none over another; those that find no place
-/// get a box without size.
-std::vector<Box> place_labels(std::span<const LabelWish> wishes, const Box& area);
+/// Places labels one after another around their points, as near as there is room, inside `area`, none over another; those that find no
+/// place get a box without size. Nothing is put over `taken`.
+std::vector<Box> place_labels(std::span<const LabelWish> wishes, const Box& area, std::span<const Box> taken = {});
 
 /// Points on a grid of cells, to find those near a place without looking at all.
 class PointGrid {

@@ -85,6 +85,16 @@ void PlotView::zoom_to(double x0, double x1, double y0, double y1) {
   moved_ = true;
 }
 
+void PlotView::keys(const Session& session, Zooms zooms) {
+  constexpr double kZoom = 0.7, kPan = 0.15;
+  const int in = session.pressed('W') + session.pressed('=') + session.pressed('+') - session.pressed('S') - session.pressed('-');
+  const int right = session.pressed('D') - session.pressed('A');
+  if (in != 0) zoom_x(0.5, std::pow(kZoom, in));
+  if (in != 0 && zooms == Zooms::both) zoom_y(0.5, std::pow(kZoom, in));
+  if (right != 0) pan(kPan * right, 0);
+  if (session.pressed('F') > 0) show_all();
+}
+
 void PlotView::wheel(const Frame& frame, ImVec2 mouse) {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.MouseWheel == 0) return;

@@ -6,6 +6,7 @@
 
 #include "ui/plot.h"
 #include "ui/plot_data.h"
+#include "ui/session.h"
 
 namespace ui {
 
@@ -23,6 +24,9 @@ class PlotView {
   /// `fx`, `fy`: where in the view, 0 to 1, stays in place. factor < 1 zooms in; at most 1e9-fold, out to twice the whole.
   void zoom_x(double fx, double factor);
   void zoom_y(double fy, double factor);
+  /// W and S zoom, A and D move, F shows all, as in the timeline; + and − zoom too.
+  enum class Zooms : uint8_t { x, both };
+  void keys(const Session& session, Zooms zooms);
   /// By shares of the view.
   void pan(double dx, double dy);
   /// To a part of the view, shares from 0 to 1.

@@ -254,7 +254,7 @@ void share_bar(double share, std::string_view text, ImU32 color) {
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
 }
 
-int legend(const char* id, std::span<const LegendEntry> entries) {
+int legend(const char* id, std::span<const LegendWord> entries) {
   const float em = ImGui::GetFontSize();
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   int clicked = -1;

@@ -46,12 +46,12 @@ WaterfallPick waterfall(const char* id, std::span<const WaterfallPart> parts, do
 void share_bar(double share, std::string_view text, ImU32 color);
 
 /// Colours with their words, wrapped to the width. Returns the entry that was clicked, or −1; those in `hidden` are struck out.
-struct LegendEntry {
+struct LegendWord {
   std::string word;
   ImU32 color = 0;
   bool hidden = false;
 };
-int legend(const char* id, std::span<const LegendEntry> entries);
+int legend(const char* id, std::span<const LegendWord> entries);
 
 /// A text with a ground that lets it be read over points and lines.
 void text_with_ground(ImDrawList& draw, ImVec2 at, std::string_view text, ImU32 ground, ImU32 ink);

@@ -60,6 +60,7 @@ constexpr RealField kReals[] = {
     {"attainable_ns", &StepInfo::attainable_ns},
     {"gb_per_s", &StepInfo::gb_per_s},
     {"gflop_per_s", &StepInfo::gflop_per_s},
+    {"attainable_gflop_per_s", &StepInfo::attainable_gflop_per_s},
     {"roof_percent", &StepInfo::roof_percent},
     {"worst_error", &StepInfo::worst_error},
 };

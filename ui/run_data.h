@@ -23,7 +23,7 @@ struct StepInfo {
   double calls = 0, min_ns = 0, q1_ns = 0, median_ns = 0, q3_ns = 0, mad_ns = 0, ci_low_ns = 0, ci_high_ns = 0, pass_ns = 0;
   double share = 0;  ///< of the pass, 0 to 1
   double flops = 0, bytes = 0, saved_bytes = 0;
-  double intensity = 0, attainable_ns = 0, gb_per_s = 0, gflop_per_s = 0, roof_percent = 0;
+  double intensity = 0, attainable_ns = 0, gb_per_s = 0, gflop_per_s = 0, attainable_gflop_per_s = 0, roof_percent = 0;
   double worst_error = 0;
   std::string bound_by, flags, why;
 };

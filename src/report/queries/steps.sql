@@ -33,6 +33,7 @@ SELECT
   r.attainable_ns AS attainable_ns,
   r.gb_per_s AS gb_per_s,
   r.gflop_per_s AS gflop_per_s,
+  r.attainable_gflop_per_s AS attainable_gflop_per_s,
   r.roof_percent AS roof_percent,
   t.worst_error AS worst_error,
   t.flags AS flags,

@@ -1,11 +1,11 @@
 // The layered drawing of graphs, and the panel that shows a program's.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
 
+#include "tests/unit/ui/person.h"
+#include "ui/graph_data.h"
 #include "ui/graph_layout.h"
 
 namespace ui {
@@ -113,6 +113,113 @@ TEST(Neighbourhood, KeepsTheHeaviestAndCountsTheRest) {
   EXPECT_EQ(near.nodes.size(), 10u);
   EXPECT_EQ(near.nodes[1], 500u);
   EXPECT_EQ(near.left_out, 991u);
+}
+
+// --- what is read of a program
+
+struct Opened {
+  base::Result<model::Reader> reader;
+  std::shared_ptr<const RunData> run;
+};
+Opened opened(const char* name) {
+  auto reader = model::Reader::open(sample(name));
+  EXPECT_TRUE(reader.ok());
+  auto run = read_run(*reader, 1);
+  EXPECT_TRUE(run.ok());
+  return {std::move(reader), std::make_shared<const RunData>(*std::move(run))};
+}
+
+const StepInfo* fusion_of(const RunData& run) {
+  const auto found = std::ranges::find(run.steps, "fusion", &StepInfo::opcode);
+  return found == run.steps.end() ? nullptr : &*found;
+}
+
+TEST(ProgramGraph, HoldsOperandsAndUsersOfTheInstruction) {
+  const Opened open = opened("mnist");
+  const StepInfo* step = fusion_of(*open.run);
+  ASSERT_NE(step, nullptr);
+  const auto graph = read_graph(*open.reader, open.run, {GraphAsk::What::near, step->instruction, 1});
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(graph->nodes[graph->centre].name, step->name);
+  EXPECT_EQ(graph->nodes[graph->centre].calls.size(), 1u);
+  for (const GraphEdge& edge : graph->edges) {
+    EXPECT_LT(graph->nodes[edge.from].instruction, graph->nodes[edge.to].instruction) << "operands come before their readers";
+  }
+  for (uint32_t i = 1; i < graph->nodes.size(); ++i) {
+    EXPECT_TRUE(std::ranges::any_of(
+        graph->edges, [&](const GraphEdge& e) { return (e.from == i && e.to == graph->centre) || (e.to == i && e.from == graph->centre); }))
+        << graph->nodes[i].name << " is a hop away";
+  }
+  const auto wider = read_graph(*open.reader, open.run, {GraphAsk::What::near, step->instruction, 3});
+  ASSERT_TRUE(wider.ok());
+  EXPECT_GT(wider->nodes.size(), graph->nodes.size());
+  EXPECT_LE(wider->nodes.size(), kMostBoxes);
+}
+
+TEST(ProgramGraph, OfABodyHasItsRootAndParameters) {
+  const Opened open = opened("mnist");
+  const StepInfo* step = fusion_of(*open.run);
+  const auto near = read_graph(*open.reader, open.run, {GraphAsk::What::near, step->instruction, 1});
+  const auto body = read_graph(*open.reader, open.run, {GraphAsk::What::body, near->nodes[0].calls[0].computation, 0});
+  ASSERT_TRUE(body.ok()) << body.error().message;
+  EXPECT_TRUE(body->nodes[body->centre].root);
+  EXPECT_TRUE(std::ranges::any_of(body->nodes, [](const ProgramNode& n) { return n.opcode == "parameter"; }));
+  EXPECT_EQ(graph_rows(*body).rows.size(), body->nodes.size());
+}
+
+TEST(ProgramGraph, OfWhatIsNotThereIsAnError) {
+  const Opened open = opened("mnist");
+  EXPECT_FALSE(read_graph(*open.reader, open.run, {GraphAsk::What::near, 1 << 30, 2}).ok());
+  EXPECT_FALSE(read_graph(*open.reader, open.run, {GraphAsk::What::body, -1, 2}).ok());
+}
+
+// --- the panel
+
+TEST(GraphPanel, AClickSelectsAndAClickTwiceWalks) {
+  Person person({sample("mnist")});
+  const StepInfo* step = fusion_of(*person.session.data());
+  person.session.select_step(step->step);
+  person.show("graph");
+  ASSERT_TRUE(person.sees(step->name)) << screen::dump();
+  person.press('-');
+  const screen::Word* other = nullptr;
+  for (const screen::Word& word : screen::words()) {
+    const auto found = std::ranges::find(person.session.data()->steps, word.text, &StepInfo::name);
+    if (found != person.session.data()->steps.end() && word.text != step->name && word.visible() && word.min.y > 100) other = &word;
+  }
+  ASSERT_NE(other, nullptr) << screen::dump();
+  const std::string name = other->text;
+  person.click_at(other->middle());
+  ASSERT_NE(person.session.step(), nullptr);
+  EXPECT_EQ(person.session.step()->name, name);
+  EXPECT_TRUE(person.sees(step->name)) << "the picture stays";
+  person.double_click(name);
+  EXPECT_TRUE(person.sees("→")) << "the trail leads back\n" << screen::dump();
+  person.press('B');
+  EXPECT_FALSE(person.sees("→"));
+}
+
+TEST(GraphPanel, OpensTheBodyOfAFusion) {
+  Person person({sample("mnist")});
+  person.session.select_step(fusion_of(*person.session.data())->step);
+  person.show("graph");
+  person.press('O');
+  EXPECT_TRUE(person.sees("in ")) << screen::dump();
+  person.press('B');
+  person.click("open");
+  EXPECT_TRUE(person.sees("in "));
+}
+
+TEST(GraphPanel, ShowsTheLongestStepWhereNoneIsSelected) {
+  Person person({sample("bert")});
+  person.show("graph");
+  EXPECT_TRUE(person.sees("instructions of")) << screen::dump();
+}
+
+TEST(GraphPanel, SaysWhyItIsEmpty) {
+  Person person({sample("recorded")});
+  person.show("graph");
+  EXPECT_TRUE(person.sees("has no program")) << screen::dump();
 }
 
 }  // namespace
