@@ -26,6 +26,7 @@ constexpr Command kCommands[] = {
     {"view", "look at databases in a window: timeline, fusion costs, roofline, memory, source (profile-view)", define_view},
     {"print", "print programs as HLO text", define_print},
     {"schema", "print the schema of a database, every table and view with a sentence", define_schema},
+    {"upgrade", "bring databases of older versions of profile up to date", define_upgrade},
 };
 
 constexpr std::string_view kFooter =

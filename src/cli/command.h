@@ -30,6 +30,7 @@ Action define_report(CLI::App& app);
 Action define_compare(CLI::App& app);
 Action define_query(CLI::App& app);
 Action define_schema(CLI::App& app);
+Action define_upgrade(CLI::App& app);
 Action define_list(CLI::App& app);
 Action define_print(CLI::App& app);
 Action define_view(CLI::App& app);

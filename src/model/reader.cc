@@ -88,6 +88,17 @@ Cell cell_of(const Statement& statement, int column) {
   return {};
 }
 
+/// Tables and views that the file lacks because an older version made it are no mistake of the query.
+base::Error in_old_file(const Database& database, const base::Error& error) {
+  const auto version = database.integer("PRAGMA user_version");
+  if (!version.ok() || *version >= kSchemaVersion || error.message.find("no such") == std::string::npos) return error;
+  const std::string shown = base::escaped(database.path());
+  return {fmt::format(
+              "{}\n{}: was made by an older version of profile (schema {}, this one makes {}); `profile upgrade {}` adds what is missing",
+              error.message, shown, *version, kSchemaVersion, shown),
+          error.exit};
+}
+
 base::Error wrong_use(std::string what) { return {std::move(what), base::Exit::wrong_use}; }
 
 }  // namespace
@@ -139,7 +150,9 @@ base::Result<Reader> Reader::open(const std::string& path) {
 }
 
 base::Result<Cursor> Reader::start(std::string_view sql, std::span<const Cell> parameters) const {
-  ASSIGN_OR_RETURN(Statement statement, impl_->database.prepare(sql));
+  auto prepared = impl_->database.prepare(sql);
+  if (!prepared.ok()) return in_old_file(impl_->database, prepared.error());
+  Statement statement = *std::move(prepared);
   if (!statement.read_only())
     return wrong_use("SQL: the statement writes; profile opens databases for reading only, use `sqlite3` to change one");
   if (statement.columns() == 0) return wrong_use("SQL: the statement has no result; give a SELECT");  // BEGIN, ATTACH, PRAGMA x = 1

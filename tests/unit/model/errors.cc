@@ -99,6 +99,21 @@ TEST_F(Errors, ANewerVersion) {
   EXPECT_SAYS(writing(path()), "run.db: was made by a newer version");
 }
 
+TEST_F(Errors, AnOlderVersionThatLacksAView) {
+  make_store(path());
+  sql(path(), "DROP VIEW top; PRAGMA user_version = 6");
+  const auto reader = Reader::open(path());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const auto rows = reader->query("SELECT * FROM top");
+  ASSERT_FALSE(rows.ok());
+  EXPECT_NE(rows.error().message.find("no such table: top"), std::string::npos) << rows.error().message;
+  EXPECT_NE(rows.error().message.find("was made by an older version of profile (schema 6, this one makes " + std::to_string(kSchemaVersion) +
+                                      "); `profile upgrade "),
+            std::string::npos)
+      << rows.error().message;
+  EXPECT_TRUE(reader->query("SELECT count(*) FROM run").ok()) << "what is there can be read";
+}
+
 TEST_F(Errors, FreshReplacesAFileOfOurs) {
   make_store(path());
   EXPECT_EQ(writing(path(), OpenMode::fresh), "");
