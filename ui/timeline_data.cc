@@ -83,6 +83,38 @@ base::Status add_level(const model::Reader& reader, int64_t run, const std::vect
   return {};
 }
 
+/// Of a run that is being written, or whose writer was killed.
+base::Status add_unfinished(const model::Reader& reader, int64_t run, std::vector<TimelineLane>& lanes) {
+  const std::array cells = {report::cell(run), report::cell(TimelineRun::kMostSamples)};
+  ASSIGN_OR_RETURN(const model::Rows rows, report::ask(reader, "timeline_samples", cells));
+  std::vector<Slice> slices;
+  slices.reserve(rows.rows.size());
+  for (const auto& row : rows.rows) {
+    slices.push_back({integer(row[2]), integer(row[3]), static_cast<int32_t>(integer(row[0])), static_cast<int32_t>(integer(row[1]))});
+  }
+  tame(slices);
+  for (std::vector<Slice>& own : timeline::lanes(std::move(slices))) {
+    TimelineLane& lane = lanes.emplace_back();
+    lane.track = static_cast<int64_t>(lanes.size()) - 1;
+    lane.variant = own.front().variant;
+    lane.begin_ns = own.front().begin_ns;
+    lane.end_ns = own.back().begin_ns + own.back().duration_ns;
+    lane.memory = std::make_shared<const timeline::Folded>(std::move(own));
+    lane.levels = lane.memory->levels();
+  }
+  return {};
+}
+
+/// What of a lane is always at hand.
+base::Result<timeline::Window> read_overview(const model::Reader& reader, int64_t run, const TimelineLane& lane) {
+  constexpr int64_t kEver = std::numeric_limits<int64_t>::max();
+  const bool few = lane.levels.finest == lane.levels.coarsest;  // then the slices themselves are hardly more than the buckets
+  const int level = few ? kSliceLevel : lane.levels.coarsest;
+  if (lane.memory != nullptr) return lane.memory->window(level, 0, kEver / 2);
+  ASSIGN_OR_RETURN(const auto window, read_window(reader, {run, lane.track, level, 0, kEver, lane.levels}));
+  return *window;
+}
+
 }  // namespace
 
 base::Result<std::shared_ptr<const TimelineRun>> read_timeline(const model::Reader& reader, int64_t run) {
@@ -91,12 +123,9 @@ base::Result<std::shared_ptr<const TimelineRun>> read_timeline(const model::Read
   ASSIGN_OR_RETURN(const model::Rows passes, report::ask(reader, "timeline_passes", std::span(&id, 1)));
   auto read = std::make_shared<TimelineRun>();
   for (const auto& row : levels.rows) RETURN_IF_ERROR(add_level(reader, run, row, read->lanes));
+  if (read->lanes.empty()) RETURN_IF_ERROR(add_unfinished(reader, run, read->lanes));
   for (TimelineLane& lane : read->lanes) {
-    const bool few = lane.levels.finest == lane.levels.coarsest;  // then the slices themselves are hardly more than the buckets
-    const int level = few ? kSliceLevel : lane.levels.coarsest;
-    const WindowAsk all{run, lane.track, level, 0, std::numeric_limits<int64_t>::max(), lane.levels};
-    ASSIGN_OR_RETURN(const auto overview, read_window(reader, all));
-    lane.overview = *overview;
+    ASSIGN_OR_RETURN(lane.overview, read_overview(reader, run, lane));
     read->begin_ns = &lane == read->lanes.data() ? lane.begin_ns : std::min(read->begin_ns, lane.begin_ns);
     read->end_ns = std::max(read->end_ns, lane.end_ns);
   }

@@ -14,19 +14,21 @@
 
 namespace ui {
 
-/// A lane in the store.
+/// A lane in the store; of a run that has not ended, in memory.
 struct TimelineLane {
   int64_t track = 0;
   std::string device;   ///< as a log names it; empty: the run's
   int32_t variant = 0;  ///< as in table sample: others than 0 are comparisons, not the program
   timeline::Levels levels;
   int64_t begin_ns = 0, end_ns = 0;
-  timeline::Window overview;  ///< its coarsest level, or all slices where they are few: always at hand
+  std::shared_ptr<const timeline::Folded> memory;  ///< nullptr: in the store
+  timeline::Window overview;                       ///< its coarsest level, or all slices where they are few: always at hand
 };
 
-/// The timeline of a run, but for what windows read.
+/// The timeline of a run, but for what windows read. Where the run has not ended, its levels are made here of its first kMostSamples.
 struct TimelineRun {
-  std::vector<TimelineLane> lanes;  ///< none: the run has no times yet, or was killed
+  static constexpr int64_t kMostSamples = 1'000'000;
+  std::vector<TimelineLane> lanes;  ///< none: the run has no times yet
   std::vector<timeline::Slice> passes;
   int64_t begin_ns = 0, end_ns = 0;
 };

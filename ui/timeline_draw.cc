@@ -112,17 +112,56 @@ void draw_text_right(ImDrawList& draw, ImVec2 at, ImU32 color, std::string_view 
   draw.AddText({at.x - width, at.y}, color, text.data(), text.data() + text.size());
 }
 
-void draw_ruler(ImDrawList& draw, const TimelineLayout& at, const TimeSpan& span) {
-  const Axis axis{span.begin_ns, span.end_ns, at.labels, at.max.x, false};
-  float gap = at.em * 6;
+namespace {
+
+constexpr size_t kLongestLabel = 11;
+
+/// Do all labels differ, and are they short?
+bool are_readable(const std::vector<Tick>& marks) {
+  for (size_t i = 0; i < marks.size(); ++i) {
+    if (marks[i].label.size() > kLongestLabel || (i > 0 && marks[i].label == marks[i - 1].label)) return false;
+  }
+  return true;
+}
+
+/// As far apart as the widest label needs.
+std::vector<Tick> spaced_ticks(const Axis& axis, float em) {
+  float gap = em * 6;
   std::vector<Tick> marks = ticks(axis, gap, "_ns");
   for (int tries = 0; tries < 4 && !marks.empty(); ++tries) {
     float widest = 0;
     for (const Tick& tick : marks) widest = std::max(widest, ImGui::CalcTextSize(tick.label.c_str()).x);
-    if (widest + at.em < gap) break;
-    gap = widest + at.em * 1.5f;
+    if (widest + em < gap) break;
+    gap = widest + em * 1.5f;
     marks = ticks(axis, gap, "_ns");
   }
+  return marks;
+}
+
+struct Ruler {
+  std::vector<Tick> ticks;
+  std::string base;  ///< what the labels add to; empty: nothing
+};
+
+/// Far from 0 and close by, most digits of all labels are the same: then they tell what is added to the first tick.
+Ruler ruler_of(const Axis& axis, float em) {
+  Ruler ruler{spaced_ticks(axis, em), {}};
+  if (ruler.ticks.empty() || are_readable(ruler.ticks)) return ruler;
+  const double base = ruler.ticks[0].value;
+  Axis from_base = axis;
+  from_base.lo -= base, from_base.hi -= base;
+  ruler = {spaced_ticks(from_base, em), time_text(base) + " +"};
+  for (Tick& tick : ruler.ticks) tick.value += base;
+  return ruler;
+}
+
+}  // namespace
+
+void draw_ruler(ImDrawList& draw, const TimelineLayout& at, const TimeSpan& span) {
+  const Axis axis{span.begin_ns, span.end_ns, at.labels, at.max.x, false};
+  const Ruler ruler = ruler_of(axis, at.em);
+  const std::vector<Tick>& marks = ruler.ticks;
+  draw_text_right(draw, {at.labels - at.em * 0.5f, std::floor(at.ruler + at.em * 0.2f)}, ink(0.65f), ruler.base);
   const float base = at.rows - std::floor(at.em * 0.15f) - 1;
   draw_line(draw, base, at.labels, at.max.x, ink(0.22f));
   for (size_t i = 0; i < marks.size(); ++i) {

@@ -77,6 +77,10 @@ base::Status each_slice(const model::Reader& reader, const SliceSource& from, st
     return {};
   }
   for (const size_t lane : lanes) {
+    if (const auto& memory = from.timeline->lanes[lane].memory; memory != nullptr) {
+      take(memory->slices());
+      continue;
+    }
     const WindowAsk ask{from.steps->run->run, from.timeline->lanes[lane].track, timeline::kSliceLevel, begin_ns, end_ns, {}};
     RETURN_IF_ERROR(each_chunk(reader, ask, take));
   }

@@ -88,7 +88,7 @@ void TimelinePanel::drag(ImVec2 mouse) {
   } else if (drag_ == Drag::box) {
     const double to = time_at(std::clamp(mouse.x, at_.labels, at_.max.x));
     const float from_y = drag_from_.y - at_.rows + scroll_, to_y = std::clamp(mouse.y, at_.rows, at_.max.y) - at_.rows + scroll_;
-    box_ = Box{{std::min(drag_from_ns_, to), std::max(drag_from_ns_, to)}, std::min(from_y, to_y), std::max(from_y, to_y), 0, {}};
+    box_ = TimelineBox{{std::min(drag_from_ns_, to), std::max(drag_from_ns_, to)}, std::min(from_y, to_y), std::max(from_y, to_y), 0, {}};
   }
   dragged_ = true;
 }
@@ -149,6 +149,7 @@ void TimelinePanel::jump_keys(Session& session) {
     if (key.key == 'N') jump(session, found_.shown(), key.shift ? -1 : 1);
     if (key.key == '.') jump(session, similar_.shown(), 1);
     if (key.key == ',') jump(session, similar_.shown(), -1);
+    if (key.key == 'E') open_rows(key.shift ? -1 : 1);
     if (key.key == Session::kRight) step_along(session, 1);
     if (key.key == Session::kLeft) step_along(session, -1);
     if (key.key == Session::kEnter && picked_) {
@@ -173,10 +174,16 @@ void TimelinePanel::cancel(Session& session) {
   }
 }
 
-void TimelinePanel::scroll_to_row(const TimelineRow& row) {
-  const float top = row_top(row), bottom = top + row.height * at_.em, height = at_.max.y - at_.rows;
-  if (top < scroll_) scroll_ = top;
-  if (bottom > scroll_ + height) scroll_ = bottom - height;
+void TimelinePanel::open_rows(int direction) {
+  int deepest = 0;
+  for (const TimelineRow& row : rows_) {
+    if (row.kind == TimelineRow::Kind::group && row.can_open && row.open) deepest = std::max(deepest, row.depth);
+  }
+  for (const TimelineRow& row : rows_) {
+    if (row.kind != TimelineRow::Kind::group || !row.can_open) continue;
+    const bool toggles = direction > 0 ? !row.open : row.open && row.depth == deepest;
+    if (toggles && toggled_.erase(row.key) == 0) toggled_.insert(row.key);
+  }
 }
 
 }  // namespace ui

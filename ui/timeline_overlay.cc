@@ -152,9 +152,10 @@ void TimelinePanel::draw_box(Session& session) {
 void TimelinePanel::draw_measure() {
   if (!measure_) return;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float x0 = x_of(measure_->begin_ns), x1 = x_of(measure_->end_ns), y = at_.rows + at_.em * 0.8f;
+  const float x0 = x_of(measure_->begin_ns), x1 = x_of(measure_->end_ns), y = std::floor(at_.ruler + at_.em * 0.75f);
   const float l = std::clamp(x0, at_.labels, at_.max.x), r = std::clamp(x1, at_.labels, at_.max.x);
-  draw.AddRectFilled({l, at_.ruler}, {r, at_.max.y}, ink(0.06f));
+  draw.AddRectFilled({l, at_.ruler}, {r, at_.rows - at_.em * 0.3f}, ImGui::GetColorU32(ImGuiCol_WindowBg));  // it takes the ruler's place
+  draw.AddRectFilled({l, at_.rows}, {r, at_.max.y}, ink(0.06f));
   for (const float x : {x0, x1}) {
     if (x >= at_.labels && x <= at_.max.x) draw_column(draw, x, at_.ruler, at_.max.y, ink(0.9f));
   }

@@ -1,4 +1,8 @@
 // The order of a frame: what is missing is asked for, then input moves the view, then everything is drawn from what is at hand.
+//
+// Memory is bounded however many slices a run has. Of each run: windows that were read, 32 MB at most (WindowCache); 10 kB of the coarsest
+// level and the window on the screen (some 0.3 MB, never over 6) for each lane; some 100 bytes for each step of the plan beside RunData.
+// Once: what a search found and what is like the selection, at most 32 MB each (Occurrences::kMost).
 #include "ui/timeline_panel.h"
 
 #include <fmt/format.h>
@@ -17,6 +21,7 @@ constexpr KeyHelp kKeys[] = {
     {"F", "show everything"},
     {"Enter", "show the selected slice"},
     {"Left Right", "select the slice before or after"},
+    {"E Shift+E", "open one more level of scopes and phases, or close one"},
     {"Up Down", "scroll the rows; also Shift and the wheel"},
     {"Home End", "go to the begin or the end"},
     {"[ ]", "go to the view before or after"},
@@ -66,13 +71,13 @@ float TimelinePanel::rows_height() const {
 }
 
 Loader& TimelinePanel::heavy(Session& session, size_t document) {
-  std::unique_ptr<Loader>& loader = heavy_[document];
-  if (loader == nullptr) {
-    const Loader& own = session.documents()[document]->loader;
-    loader = std::make_unique<Loader>(own.path(), own.mode());
-    if (session.wake()) loader->on_done(session.wake());
+  Heavy& heavy = heavy_[document];
+  const Loader& own = session.documents()[document]->loader;
+  if (heavy.loader == nullptr || heavy.serial != own.serial()) {  // another file may lie there now
+    heavy = {own.serial(), std::make_unique<Loader>(own.path(), own.mode())};
+    if (session.wake()) heavy.loader->on_done(session.wake());
   }
-  return *loader;
+  return *heavy.loader;
 }
 
 void TimelinePanel::draw(Session& session) {

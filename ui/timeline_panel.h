@@ -12,34 +12,11 @@
 
 #include "ui/panel.h"
 #include "ui/timeline_draw.h"
-#include "ui/timeline_find.h"
+#include "ui/timeline_hit.h"
 #include "ui/timeline_rows.h"
 #include "ui/timeline_run.h"
 
 namespace ui {
-
-/// A mark under the mouse, or the one that was clicked.
-struct TimelineHit {
-  size_t run = 0;     ///< which of the shown
-  int32_t step = -1;  ///< the longest in it; −1: a part of the program, a pass or a buffer
-  int64_t track = -1;
-  int32_t variant = 0;
-  TimeSpan span;       ///< on the axis
-  uint32_t count = 1;  ///< slices in it
-  double busy = 1;
-  bool exact = false;  ///< one slice, with its own times
-  std::string name;    ///< of what is no step
-  std::string more;    ///< a line about it
-};
-
-/// Some steps and everywhere they ran: what was searched for, or what is like the selection.
-struct TimelineFound {
-  Latest<std::shared_ptr<const Occurrences>> latest;
-  const Occurrences* shown() {
-    const auto* value = latest.value();
-    return value == nullptr ? nullptr : value->get();
-  }
-};
 
 class TimelinePanel final : public Panel {
  public:
@@ -60,13 +37,6 @@ class TimelinePanel final : public Panel {
   float x_of(double ns) const;
 
  private:
-  struct Box {
-    TimeSpan span;
-    float top = 0, bottom = 0;  ///< from the first row, pixels
-    size_t run = 0;
-    std::string what;  ///< of which rows
-  };
-
   // timeline_panel.cc
   void update(Session& session);
   void update_runs(Session& session);
@@ -88,12 +58,13 @@ class TimelinePanel final : public Panel {
   void jump_keys(Session& session);
   void cancel(Session& session);
   void moves();
-  void scroll_to_row(const TimelineRow& row);
+  void open_rows(int direction);
   // timeline_select.cc
   void select(Session& session, const TimelineHit& hit);
   void follow_selection(Session& session);
   void jump(Session& session, const Occurrences* found, int direction);
   void step_along(Session& session, int direction);
+  void pick_in_view(Session& session);
   void ask_box(Session& session);
   double snapped(double ns) const;
   // timeline_paint.cc
@@ -142,11 +113,15 @@ class TimelinePanel final : public Panel {
   std::array<char, 256> search_{};
   bool search_regex_ = false, focus_search_ = false;
   TimelineFound found_, similar_;
-  std::optional<Box> box_;
+  std::optional<TimelineBox> box_;
   int box_number_ = 0;
   Latest<BoxSums> box_sums_;
   std::optional<TimeSpan> measure_;
-  std::map<size_t, std::unique_ptr<Loader>> heavy_;  ///< by document: questions over all slices must not hold up windows
+  struct Heavy {
+    int64_t serial = 0;  ///< of the document's loader when this one was made
+    std::unique_ptr<Loader> loader;
+  };
+  std::map<size_t, Heavy> heavy_;  ///< by document: questions over all slices must not hold up windows
 };
 
 }  // namespace ui

@@ -18,7 +18,8 @@ constexpr size_t kMostRows = 2000;
 
 class Rows {
  public:
-  explicit Rows(const std::set<std::string>& toggled) : toggled_(toggled) {}
+  /// Of several runs the lanes come near each other: their scopes and memory are closed at first.
+  Rows(const std::set<std::string>& toggled, bool alone) : toggled_(toggled), alone_(alone) {}
 
   void add_run(size_t index, const ShownRun& run, const std::string& label) {
     const std::string prefix = fmt::format("{}.{}", run.document(), run.run());
@@ -54,7 +55,7 @@ class Rows {
   }
 
   void add_memory(size_t index, const TimelineMemory& memory, const std::string& key) {
-    TimelineRow live{TimelineRow::Kind::live, index, 0, nullptr, 1, !memory.rows.empty(), true, key, "live memory", {}, {}, kLiveHeight};
+    TimelineRow live{TimelineRow::Kind::live, index, 0, nullptr, 1, !memory.rows.empty(), alone_, key, "live memory", {}, {}, kLiveHeight};
     live.note = base::human_bytes(memory.peak_bytes);
     live.help = fmt::format(
         "bytes that are live at each step of the pass in the middle of the view, at most {}; below it the largest of {} buffers", live.note,
@@ -100,12 +101,14 @@ class Rows {
     row.key = fmt::format("{}:{}", prefix, shown);
     row.label = node == 0 ? label : groups.path(shown, above);
     row.note = node == 0 ? "" : fmt::format("{:.1f} %", share * 100);
-    row.open = row.can_open && (node == 0 ? depth == 1 && prefix.ends_with("scope") : share > kOpenShare && depth < kOpenDepth);
+    row.open = row.can_open &&
+               (node == 0 ? alone_ && depth == 1 && prefix.ends_with("scope") : alone_ && share > kOpenShare && depth < kOpenDepth);
     if (!add(std::move(row))) return;
     for (const int32_t child : what.children) add_node(index, groups, shown, child, depth + 1, prefix, label);
   }
 
   const std::set<std::string>& toggled_;
+  bool alone_;
   std::vector<TimelineRow> rows_;
 };
 
@@ -113,7 +116,7 @@ class Rows {
 
 std::vector<TimelineRow> timeline_rows(std::span<const std::unique_ptr<ShownRun>> runs, const std::set<std::string>& toggled,
                                        std::span<const std::string> run_labels) {
-  Rows rows(toggled);
+  Rows rows(toggled, runs.size() == 1);
   for (size_t i = 0; i < runs.size(); ++i) rows.add_run(i, *runs[i], i < run_labels.size() ? run_labels[i] : std::string());
   return rows.take();
 }

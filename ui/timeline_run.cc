@@ -108,6 +108,7 @@ void ShownRun::update(Session& session, PassMode mode, ColorBy by, std::optional
 
 void ShownRun::arrange(PassMode wanted, std::optional<double> origin_ns) {
   lanes_.clear();
+  cut_.clear();
   extent_ = {0, 1};
   offset_ns_ = 0;
   const bool has_lanes = timeline_ != nullptr && !timeline_->lanes.empty();
@@ -117,7 +118,8 @@ void ShownRun::arrange(PassMode wanted, std::optional<double> origin_ns) {
     const auto begin = static_cast<double>(timeline_->begin_ns), end = static_cast<double>(timeline_->end_ns);
     offset_ns_ = begin - origin_ns.value_or(begin);
     extent_ = {begin - offset_ns_, std::max(begin + 1, end) - offset_ns_};
-    for (const TimelineLane& lane : timeline_->lanes) lanes_.push_back({{}, lane.levels, &lane.overview, lane.track, lane.variant});
+    for (const TimelineLane& lane : timeline_->lanes)
+      lanes_.push_back({{}, lane.levels, &lane.overview, lane.track, lane.memory.get(), lane.variant});
   } else if (has_medians) {
     const timeline::Levels levels = steps_->medians.levels();
     const timeline::Slice& last = steps_->medians.slices().back();
@@ -125,8 +127,7 @@ void ShownRun::arrange(PassMode wanted, std::optional<double> origin_ns) {
     extent_ = {-offset_ns_, static_cast<double>(last.begin_ns + last.duration_ns) - offset_ns_};
     const bool few = levels.finest == levels.coarsest;
     medians_overview_ = steps_->medians.window(few ? timeline::kSliceLevel : levels.coarsest, 0, kEver);
-    medians_ask_ = {};
-    lanes_.push_back({"median pass", levels, &medians_overview_, -1, 0});
+    lanes_.push_back({"median pass", levels, &medians_overview_, -1, &steps_->medians, 0});
   }
 }
 
@@ -150,12 +151,13 @@ const timeline::Window& ShownRun::window(Session& session, size_t lane, timeline
   WindowAsk ask = ask_for(view.levels, scale);
   ask.run = run_;
   ask.track = view.track;
-  if (view.track >= 0) return stored(session, view, ask, scale);
-  if (!(medians_ask_ == ask)) {
-    medians_ = steps_->medians.window(ask.level, ask.begin_ns, ask.end_ns);
-    medians_ask_ = ask;
+  if (view.memory == nullptr) return stored(session, view, ask, scale);
+  auto& [known, window] = cut_[view.track];
+  if (!(known == ask)) {
+    window = view.memory->window(ask.level, ask.begin_ns, ask.end_ns);
+    known = ask;
   }
-  return medians_;
+  return window;
 }
 
 const timeline::Window& ShownRun::stored(Session& session, const LaneView& lane, const WindowAsk& ask, const timeline::Scale& scale) {

@@ -43,8 +43,9 @@ struct LaneView {
   std::string label;
   timeline::Levels levels;
   const timeline::Window* overview = nullptr;
-  int64_t track = -1;   ///< −1: in memory
-  int32_t variant = 0;  ///< others than 0 are comparisons, not the program
+  int64_t track = -1;                        ///< −1: the pass of medians
+  const timeline::Folded* memory = nullptr;  ///< nullptr: in the store
+  int32_t variant = 0;                       ///< others than 0 are comparisons, not the program
 };
 
 class ShownRun {
@@ -111,9 +112,9 @@ class ShownRun {
   StepColors colors_;
   std::string colors_key_;
   WindowCache cache_;
-  std::map<int64_t, Fetch> fetches_;  ///< by track
-  timeline::Window medians_, medians_overview_;
-  WindowAsk medians_ask_;
+  std::map<int64_t, Fetch> fetches_;                               ///< by track
+  std::map<int64_t, std::pair<WindowAsk, timeline::Window>> cut_;  ///< windows of lanes in memory, by track
+  timeline::Window medians_overview_;
 };
 
 }  // namespace ui

@@ -80,8 +80,20 @@ void TimelinePanel::jump(Session& session, const Occurrences* found, int directi
   view_.reveal(picked_->span);
 }
 
+void TimelinePanel::pick_in_view(Session& session) {
+  ShownRun& run = *runs_[0];
+  for (size_t lane = 0; lane < run.lanes().size(); ++lane) {
+    const timeline::Window& window = run.window(session, lane, scale());
+    if (window.level != timeline::kSliceLevel) continue;
+    const auto at = std::ranges::lower_bound(window.slices, whole(view_.span().begin_ns + run.offset_ns()), {}, &timeline::Slice::begin_ns);
+    if (at == window.slices.end() || static_cast<double>(at->begin_ns) - run.offset_ns() > view_.span().end_ns) continue;
+    const double begin = static_cast<double>(at->begin_ns) - run.offset_ns(), end = begin + static_cast<double>(at->duration_ns);
+    return select(session, {0, at->name, run.lanes()[lane].track, at->variant, {begin, end}, 1, 1, true, {}, {}});
+  }
+}
+
 void TimelinePanel::step_along(Session& session, int direction) {
-  if (!picked_ || picked_->run >= runs_.size()) return;
+  if (!picked_) return pick_in_view(session);
   ShownRun& run = *runs_[picked_->run];
   for (size_t lane = 0; lane < run.lanes().size(); ++lane) {
     if (picked_->track >= 0 && run.lanes()[lane].track != picked_->track) continue;

@@ -18,10 +18,16 @@ mkdir -p "$results"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$build"/tests/bench_store "$scratch" "$samples/bert_pretrain_step.hlo.txt" > "$results/store.json"
-"$build"/tests/bench_timeline make "$scratch/timeline.db" 10000 100
-"$build"/tests/bench_timeline show "$scratch/timeline.db" > "$results/timeline_1m.json"
-"$build"/tests/bench_timeline make "$scratch/timeline.db" 10000 1000
-"$build"/tests/bench_timeline show "$scratch/timeline.db" > "$results/timeline_10m.json"
+{
+  separator='{'
+  for passes in 100 1000; do  # 1 M and 10 M slices
+    "$build"/tests/bench_timeline make "$scratch/timeline.db" 10000 $passes
+    echo "$separator \"${passes}_passes_of_10000_steps\":"
+    "$build"/tests/bench_timeline show "$scratch/timeline.db"
+    separator=','
+  done
+  echo '}'
+} > "$results/timeline.json"
 [ -n "$oracle" ] || exit 0
 "$python" "$here/peer_xla.py" "$build/tests/bench_step" "$oracle" "$samples/mnist_train_step.hlo.txt" "$oracle/mnist_train_step.recipe.json" \
   --rounds 9 --inner 200 > "$results/peer_mnist.json"

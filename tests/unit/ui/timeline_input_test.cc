@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 #include <string>
 
 #include "src/model/store.h"
 #include "tests/unit/ui/databases.h"
+#include "tests/unit/ui/screen.h"
 #include "ui/input.h"
 #include "ui/offscreen.h"
 #include "ui/timeline_panel.h"
@@ -23,6 +25,7 @@ class Stage {
     look(5);
   }
   void frame(const Offscreen::Hand& hand) {
+    screen::begin_frame();
     feed_pointer({hand.mouse, {hand.down[0], hand.down[1], hand.down[2]}, hand.wheel, hand.wheel_x, hand.ctrl, hand.shift});
     session.keys = hand.keys;
     ImGui::GetIO().AddInputCharactersUTF8(hand.text.c_str());
@@ -280,6 +283,112 @@ TEST(Timeline, ShowsTheRangeThatItWasGiven) {
   EXPECT_EQ(stage.panel.view().span(), (TimeSpan{static_cast<double>(begin), static_cast<double>(end)}));
   EXPECT_FALSE(stage.session.show_range);
   stage.picture("happened");
+}
+
+/// Clicks a word that the last frame has shown.
+void click_word(Stage& stage, std::string_view word) {
+  const screen::Word* at = screen::find(word);
+  ASSERT_NE(at, nullptr) << word << "\n" << screen::dump();
+  stage.click(at->middle());
+}
+
+TEST(Timeline, ShowsRunsBesideEachOther) {
+  Stage stage({sample("mnist"), sample("bert")});
+  stage.look();
+  click_word(stage, "Beside");
+  const screen::Word* other = screen::find("bert.db");
+  ASSERT_NE(other, nullptr) << screen::dump();
+  stage.click({other->min.x - 15, other->middle().y});
+  stage.press(Session::kEscape);
+  ASSERT_EQ(stage.panel.runs().size(), 2u);
+  stage.look(4);
+  EXPECT_FALSE(stage.panel.runs()[1]->lanes().empty());
+  EXPECT_GE(stage.panel.view().all().end_ns, stage.panel.runs()[1]->extent().end_ns) << "both fit into the view";
+  stage.picture("beside");
+}
+
+TEST(Timeline, OpensAndClosesScopesByKey) {
+  Stage stage({sample("bert")});
+  const size_t before = stage.panel.rows().size();
+  stage.press('E');
+  EXPECT_GT(stage.panel.rows().size(), before);
+  for (int i = 0; i < 10; ++i) stage.press('E', true);
+  EXPECT_LT(stage.panel.rows().size(), before);
+}
+
+TEST(Timeline, ShowsARunThatHasNotEnded) {
+  Stage stage({sample("running")});
+  ASSERT_FALSE(stage.panel.runs()[0]->lanes().empty());
+  const auto reader = model::Reader::open(sample("running"));
+  ASSERT_TRUE(reader.ok());
+  const auto rows = reader->query(fmt::format("SELECT count(*) FROM sample WHERE run = {}", stage.session.selection().run));
+  ASSERT_TRUE(rows.ok());
+  size_t slices = 0;
+  for (const LaneView& lane : stage.panel.runs()[0]->lanes()) slices += lane.overview->slices.size();
+  EXPECT_EQ(static_cast<double>(slices), number(rows->rows[0][0]));
+  stage.picture("running");
+}
+
+/// Three passes of two fusions, each compared with its parts.
+std::string compared_database() {
+  const std::string path = std::string(BINARY_DIR) + "/timeline_compared.db";
+  auto store = model::Store::open(path, model::OpenMode::fresh);
+  EXPECT_TRUE(store.ok());
+  model::Run run;
+  run.device = {"cpu", "a machine", "1", "none", 2, 10e9, 0, 100e9, {}, {}};
+  for (int32_t step = 0; step < 2; ++step) {
+    model::StepRecord record;
+    record.step = step, record.name = fmt::format("fusion.{}", step), record.computation = "main", record.opcode = "fusion",
+    record.kind = "kLoop";
+    record.cls = "kernel", record.key = record.name, record.trips = step == 0 ? 1 : 12;
+    run.steps.push_back(record);
+  }
+  const auto id = store->begin(run);
+  EXPECT_TRUE(id.ok() && store->describe(*id, run).ok());
+  for (int32_t pass = 0; pass < 3; ++pass) {
+    std::vector<model::Sample> samples;
+    int64_t at = 100'000 * pass;
+    for (int32_t step = 0; step < 2; ++step) {
+      for (const int32_t variant : {0, 1, 2}) {
+        samples.push_back({step, pass, variant, at, variant == 1 ? 9000 : 5000, 1, 0});
+        at += 10'000;
+      }
+    }
+    EXPECT_TRUE(store->add(*id, {pass, 100'000 * pass, at}, samples).ok());
+  }
+  EXPECT_TRUE(store->finish(*id, model::RunStatus::complete, {}).ok());
+  return path;
+}
+
+TEST(Timeline, ComparisonsHaveALaneOfTheirOwn) {
+  Stage stage({compared_database()});
+  stage.press('P');
+  const auto& lanes = stage.panel.runs()[0]->lanes();
+  ASSERT_EQ(lanes.size(), 2u);
+  EXPECT_EQ(lanes[0].variant, 0);
+  EXPECT_EQ(lanes[0].overview->slices.size(), 6u);
+  EXPECT_NE(lanes[1].variant, 0);
+  EXPECT_EQ(lanes[1].overview->slices.size(), 12u);
+  stage.picture("compared");
+}
+
+TEST(Timeline, TheRulersLabelsDifferHoweverFarAway) {
+  for (const char* name : {"mnist", "hostile"}) {
+    Stage stage({sample(name)});
+    stage.press('P');
+    for (int i = 0; i < 60; ++i) {
+      stage.wheel({900, 300}, 1, true);
+      stage.look(1);
+      const float ruler = stage.panel.layout().ruler, rows = stage.panel.layout().rows;
+      std::set<std::string> labels;
+      for (const screen::Word& word : screen::words()) {
+        if (word.min.y >= ruler && word.min.y < rows - 8 && word.min.x >= stage.panel.layout().labels) {
+          EXPECT_TRUE(labels.insert(word.text).second) << word.text << " stands twice at zoom " << i;
+        }
+      }
+    }
+    stage.picture(std::string("deep_") + name);
+  }
 }
 
 TEST(Timeline, DrawsWhatStrangersRecorded) {
