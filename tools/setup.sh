@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building, testing and running need; asks apt only for what is missing, so a second call takes no time.
 #
-#   tools/setup.sh [ci] [bare] [fuzz]   ci: also clang-format and clang-tidy 19 (with its omp.h); bare: also debootstrap; fuzz: also clang
+#   tools/setup.sh [ci] [bare] [fuzz]   ci: also clang-format and clang-tidy 19 (with its omp.h), Xvfb and xdotool; bare: also debootstrap; fuzz: also clang
 #
 # Runs on Debian 12 and 13 (tools/bare.sh proves it). Ubuntu 24.04 has the same package names: not run. Ubuntu 22.04 has no LLVM 16: it ends
 # with the message below.
@@ -11,7 +11,7 @@ packages=(g++ cmake ninja-build ccache pkg-config python3 libfmt-dev nlohmann-js
   libxxhash-dev libzstd-dev zlib1g-dev libdnnl-dev libgtest-dev libimgui-dev libstb-dev libglfw3-dev libgl-dev fonts-dejavu-core)
 for group in "$@"; do
   case $group in
-    ci) packages+=(git clang-format clang-tidy-19 libomp-19-dev) ;;
+    ci) packages+=(git clang-format clang-tidy-19 libomp-19-dev xvfb xdotool imagemagick) ;;
     bare) packages+=(git debootstrap) ;;
     fuzz) packages+=(clang-19 libclang-rt-19-dev libomp-19-dev) ;;
     *) echo "setup: unknown group '$group'; use: tools/setup.sh [ci] [bare] [fuzz]" >&2; exit 2 ;;

@@ -29,10 +29,14 @@ Loader::~Loader() {
 
 void Loader::post(Job job) {
   if (mode_ == Mode::here) return job(reader());
+  push({std::move(job), false});
+}
+
+void Loader::push(Task task) {
   {
     const std::lock_guard lock(mutex_);
-    jobs_.push_back(std::move(job));
-    ++waiting_;
+    if (!task.quiet) ++waiting_;
+    tasks_.push_back(std::move(task));
   }
   changed_.notify_one();
 }
@@ -56,13 +60,14 @@ void Loader::watch() {
   const auto now = std::chrono::steady_clock::now();
   if (mode_ == Mode::here || now < next_look_ || busy()) return;
   next_look_ = now + kBetweenLooks;
-  post([this](const base::Result<model::Reader>& reader) {
+  const auto look = [this](const base::Result<model::Reader>& reader) {
     const Stamp before = stamp_;
     stamp_ = stamp(reader);
     if (stamp_ == before && reader.ok()) return;
     reopen_ = stamp_.inode != before.inode || stamp_.device != before.device || !reader.ok();
     serial_ = next_serial();
-  });
+  };
+  push({look, true});
 }
 
 Loader::Stamp Loader::stamp(const base::Result<model::Reader>& reader) const {
@@ -89,18 +94,19 @@ const base::Result<model::Reader>& Loader::reader() {
 
 void Loader::work(std::stop_token stop) {
   while (true) {
-    Job job;
+    Task task;
     std::function<void()> wake;
     {
       std::unique_lock lock(mutex_);
-      if (!changed_.wait(lock, stop, [&] { return !jobs_.empty(); }) || stop.stop_requested()) return;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
+      if (!changed_.wait(lock, stop, [&] { return !tasks_.empty(); }) || stop.stop_requested()) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
       wake = wake_;
     }
-    job(reader());
-    --waiting_;
-    if (wake) wake();
+    const int64_t before = serial_;
+    task.job(reader());
+    if (!task.quiet) --waiting_;
+    if (wake && (!task.quiet || serial_ != before)) wake();
   }
 }
 

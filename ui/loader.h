@@ -36,7 +36,7 @@ class Loader {
   bool busy() const { return waiting_ > 0; }
   const std::string& path() const { return path_; }
   Mode mode() const { return mode_; }
-  /// Called on the worker after each job: wakes a window that sleeps until there is input.
+  /// Called on the worker after each job, and where watch() has found a change: wakes a window that sleeps until there is input.
   void on_done(std::function<void()> wake);
 
   /// Opens the file again before the next job, and every Latest asks again; what it has stays until the answer is there.
@@ -56,7 +56,12 @@ class Loader {
   };
   Stamp stamp(const base::Result<model::Reader>& reader) const;
   const base::Result<model::Reader>& reader();
+  struct Task {
+    Job job;
+    bool quiet = false;  ///< nobody waits for it: busy() does not count it, and it wakes a window only where it has found a change
+  };
   void work(std::stop_token stop);
+  void push(Task task);
 
   std::string path_;
   Mode mode_;
@@ -68,7 +73,7 @@ class Loader {
   std::chrono::steady_clock::time_point next_look_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<Job> jobs_;
+  std::deque<Task> tasks_;
   std::function<void()> wake_;
   std::atomic<int> waiting_ = 0;
   std::jthread worker_;

@@ -71,6 +71,8 @@ void draw_splitter(Node& split, const Rect& whole, const Rect& first, float gap,
 Shell::Shell() {
   for (const PanelKind& kind : ui::panels()) panels_.push_back(kind.make());
   use_preset(0);
+  const Node* first = leaves(layout_).front();
+  if (!first->panels.empty()) wants_focus_ = first->panels[first->front];
 }
 
 void Shell::set_layout(Node layout) {

@@ -27,8 +27,8 @@ def start_display():
         ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL
     )
     os.close(write)
-    number = os.read(read, 16).decode().strip()
-    os.close(read)
+    with os.fdopen(read) as told:
+        number = told.readline().strip()  # to the end of the line: a server that cannot write it ends
     viewer.expect(number, "Xvfb has told no display")
     return server, f":{number}"
 
@@ -48,7 +48,8 @@ class Window:
             try:
                 self.state = self.lines.get(timeout=0.2).strip()
             except queue.Empty:
-                viewer.expect(self.program.poll() is None, f"{what}: it has ended with {self.program.poll()}: {self.program.stderr.read()}")
+                if self.program.poll() is not None:
+                    raise viewer.Failure(f"{what}: it has ended with {self.program.poll()}: {self.program.stderr.read()}")
             viewer.expect(time.monotonic() < end, f"{what}: waited for '{pattern}', the state is: {self.state}")
         return self.state
 
@@ -98,9 +99,10 @@ def use(window, options):
     window.until(f"step=(?!{first} )[0-9]+ ", "a click on a row selects its step")
     window.key("alt+Left")
     window.until(f"step={first} ", "Alt+Left goes back")
-    for key, panel in (("1", "[a-z]+"), ("ctrl+Tab", "[a-z]+")):
-        window.key(key)
-        window.until(f"panel={panel} ", f"{key} gives a panel the keys")
+    window.key("1")
+    window.until("panel=timeline ", "1 gives the first panel the keys")
+    window.key("ctrl+Tab")
+    window.until("panel=(?!timeline )[a-z]+ ", "Ctrl+Tab gives the next panel the keys")
     window.picture(options.artefacts / "window.png")
     window.key("question")
     time.sleep(0.5)
