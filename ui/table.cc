@@ -1,6 +1,7 @@
 // Only visible rows are drawn; sorting and filtering happen when something changes. Cells are compared as numbers where they are numbers.
 #include "ui/table.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
@@ -191,7 +192,9 @@ int RowTable::draw(const char* id, const model::Rows& rows, int revision, const 
   if (columns == 0 || !ImGui::BeginTable(id, columns, kFlags)) return -1;
   ImGui::TableSetupScrollFreeze(1, 1);
   for (int c = 0; c < columns; ++c)
-    ImGui::TableSetupColumn(report::heading(rows.columns[static_cast<size_t>(c)]).c_str(), ImGuiTableColumnFlags_PreferSortDescending);
+    ImGui::TableSetupColumn(
+        fmt::format("{}##{}", report::heading(rows.columns[static_cast<size_t>(c)]), c).c_str(),  // several may be called the same
+        ImGuiTableColumnFlags_PreferSortDescending);
   ImGui::TableHeadersRow();
   read_order(columns);
   arrange(rows, revision);

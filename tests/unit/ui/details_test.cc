@@ -76,6 +76,13 @@ TEST(SqlPanel, RunsAQueryAndShowsItsRows) {
   EXPECT_FALSE(screen::words().empty());
 }
 
+TEST(SqlPanel, HasAMenuOfColumnsThatAreCalledTheSame) {
+  Person person({sample("mnist")});
+  person.show("sql");
+  person.click("class", Button::right);  // a heading; two columns are called "steps"
+  EXPECT_TRUE(person.sees("Size all columns to fit")) << screen::dump();
+}
+
 TEST(SqlPanel, ShowsTheSchema) {
   Person person({sample("mnist")});
   person.show("sql");

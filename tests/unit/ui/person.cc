@@ -13,7 +13,7 @@ Theme theme_of(Mode mode) {
 }
 
 void check(Session& session) {
-  for (const std::string& conflict : screen::conflicts()) ADD_FAILURE() << conflict;
+  for (const std::string& conflict : screen::conflicts()) ADD_FAILURE() << conflict << "\n" << screen::dump();
   const Selection& selection = session.selection();
   EXPECT_TRUE(session.documents().empty() || selection.document < session.documents().size());
   EXPECT_TRUE(selection.run == 0 || session.run() != nullptr) << "run " << selection.run << " is selected and not there";

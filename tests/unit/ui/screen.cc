@@ -59,7 +59,8 @@ const Word* find(std::string_view text) {
 std::string dump() {
   std::string out;
   for (const Word& word : frame().words) {
-    if (word.visible()) out += word.window + ": " + word.text + "\n";
+    if (word.visible() || word.window.starts_with("##Popup"))
+      out += word.window + ": " + word.text + "\n";  // a popup is laid out before it is seen
   }
   return out;
 }
