@@ -118,6 +118,12 @@ void TimelinePanel::handle_keys(Session& session) {
   if (session.pressed('M') > 0) measuring_ = !measuring_;
   if (session.pressed('C') > 0) color_by_ = static_cast<ColorBy>((static_cast<size_t>(color_by_) + 1) % std::size(kColorByNames));
   if (session.pressed('P') > 0) mode_ = runs_[0]->mode() == PassMode::happened ? PassMode::medians : PassMode::happened;
+  if (session.pressed_with_ctrl('C') && box_) {
+    std::string text;
+    for (const std::string& line : box_lines()) text += line + "\n";
+    ImGui::SetClipboardText(text.c_str());
+    session.message = "The sums of the box are on the clipboard.";
+  }
   if (session.pressed(Session::kEscape) > 0) cancel(session);
 }
 

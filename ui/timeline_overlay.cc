@@ -116,16 +116,7 @@ void TimelinePanel::draw_found(float top, float bottom, const timeline::Scale& t
   (void)bottom;
 }
 
-void TimelinePanel::draw_box(Session& session) {
-  if (!box_) return;
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float x0 = std::clamp(x_of(box_->span.begin_ns), at_.labels, at_.max.x),
-              x1 = std::clamp(x_of(box_->span.end_ns), at_.labels, at_.max.x);
-  const float top = std::max(at_.rows, at_.rows - scroll_ + box_->top),
-              bottom = std::clamp(at_.rows - scroll_ + box_->bottom, at_.rows, at_.max.y);
-  const ImU32 color = series_color(session.theme, 0);
-  draw.AddRectFilled({x0, top}, {x1, bottom}, with_alpha(color, 0.14f));
-  draw_outline(draw, {std::floor(x0), std::floor(top)}, {std::ceil(x1), std::ceil(bottom)}, color, std::max(1.f, at_.em * 0.08f));
+std::vector<std::string> TimelinePanel::box_lines() {
   std::vector<std::string> lines{time_text(box_->span.length_ns()) + (box_->what.empty() ? "" : " of " + shown_name(box_->what))};
   const BoxSums* sums = drag_ == Drag::box || box_sums_.waiting() ? nullptr : box_sums_.value();
   if (const base::Error* error = box_sums_.error()) lines.push_back(shown_name(error->message));
@@ -144,6 +135,20 @@ void TimelinePanel::draw_box(Session& session) {
           fmt::format("{:5.1f} %  {}  {}", 100 * part.sums.inside_ns / std::max(1.0, s.inside_ns), time_text(part.sums.inside_ns), name));
     }
   }
+  return lines;
+}
+
+void TimelinePanel::draw_box(Session& session) {
+  if (!box_) return;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float x0 = std::clamp(x_of(box_->span.begin_ns), at_.labels, at_.max.x),
+              x1 = std::clamp(x_of(box_->span.end_ns), at_.labels, at_.max.x);
+  const float top = std::max(at_.rows, at_.rows - scroll_ + box_->top),
+              bottom = std::clamp(at_.rows - scroll_ + box_->bottom, at_.rows, at_.max.y);
+  const ImU32 color = series_color(session.theme, 0);
+  draw.AddRectFilled({x0, top}, {x1, bottom}, with_alpha(color, 0.14f));
+  draw_outline(draw, {std::floor(x0), std::floor(top)}, {std::ceil(x1), std::ceil(bottom)}, color, std::max(1.f, at_.em * 0.08f));
+  const std::vector<std::string> lines = box_lines();
   const ImVec2 way = {ImGui::GetIO().MousePos.x - drag_to_.x, ImGui::GetIO().MousePos.y - drag_to_.y};
   const bool rests = std::abs(way.x) < at_.em && std::abs(way.y) < at_.em;  // since the box was drawn: its sums are what is wanted
   if (draw_card(at_, {x1 + at_.em * 0.5f, top}, lines) || rests) hover_.reset();

@@ -20,6 +20,7 @@ std::string op_of(const StepInfo& step) {
 }  // namespace
 
 void TimelinePanel::draw_rows(Session& session) {
+  nodes_.clear();
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw_ruler(draw, at_, view_.span());
   draw.PushClipRect({at_.min.x, at_.rows}, at_.max, true);
@@ -153,17 +154,23 @@ void TimelinePanel::draw_lane(Session& session, const TimelineRow& row, float to
   note_hover(row, marks, window, &lane);
 }
 
+const std::vector<int32_t>& TimelinePanel::nodes_of(const ShownRun& run, size_t lane, const StepGroups& groups,
+                                                    const timeline::Window& window) {
+  const auto [known, fresh] = nodes_.try_emplace({&run, lane, &groups});
+  if (!fresh) return known->second;
+  known->second.resize(window.size());
+  for (size_t i = 0; i < window.size(); ++i) {
+    const int32_t place = run.steps()->places[window.name(i)];
+    known->second[i] = place < 0 ? -1 : groups.node_of[static_cast<size_t>(place)];
+  }
+  return known->second;
+}
+
 void TimelinePanel::draw_group(Session& session, const TimelineRow& row, float top, float bottom) {
   ShownRun& run = *runs_[row.run];
   const StepModel& steps = *run.steps();
   const StepGroups& groups = *row.groups;
   const auto first_step = static_cast<int32_t>(groups.nodes.size());  // names from here are steps of their own
-  const auto part_of = [&](int32_t step) {
-    const int32_t place = steps.places[step];
-    if (place < 0) return -1;
-    const int32_t node = groups.node_of[static_cast<size_t>(place)], child = groups.child_of(row.index, node);
-    return child == row.index ? (row.index == 0 ? -1 : first_step + place) : child;
-  };
   const auto step_of = [&](const timeline::Mark& mark) -> const StepInfo& {
     return steps.run->steps[static_cast<size_t>(mark.name - first_step)];
   };
@@ -181,8 +188,12 @@ void TimelinePanel::draw_group(Session& session, const TimelineRow& row, float t
     timeline::Scale to = scale();
     const timeline::Window& window = run.window(session, lane, to);
     to.begin_ns += run.offset_ns();
-    std::vector<int32_t> parts(window.size());
-    for (size_t i = 0; i < parts.size(); ++i) parts[i] = part_of(window.name(i));
+    std::vector<int32_t> parts = nodes_of(run, lane, groups, window);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i] < 0) continue;
+      parts[i] = groups.child_of(row.index, parts[i]);
+      if (parts[i] == row.index) parts[i] = row.index == 0 ? -1 : first_step + steps.places[window.name(i)];
+    }
     std::vector<timeline::Mark> marks = timeline::spans(window, parts, to);
     draw_marks(*ImGui::GetWindowDrawList(), marks, style, at_.em);
     for (timeline::Mark& mark : marks) mark.name = mark.name >= first_step ? step_of(mark).step : -1 - mark.name;

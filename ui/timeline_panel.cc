@@ -28,7 +28,7 @@ constexpr KeyHelp kKeys[] = {
     {"/", "search in names, operators and kinds"},
     {"N Shift+N", "next or previous hit of the search"},
     {". ,", "next or previous slice like the selected one"},
-    {"Shift and drag", "sum up a box"},
+    {"Shift and drag", "sum up a box; Ctrl+C copies the sums"},
     {"M", "measure: drag a ruler, which snaps to slices; also Alt and drag"},
     {"P", "passes as they happened, or one pass of medians"},
     {"C", "next way to colour"},

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,7 @@ class TimelinePanel final : public Panel {
   void draw_row_label(const TimelineRow& row, float top, float bottom);
   void draw_lane(Session& session, const TimelineRow& row, float top, float bottom);
   void draw_group(Session& session, const TimelineRow& row, float top, float bottom);
+  const std::vector<int32_t>& nodes_of(const ShownRun& run, size_t lane, const StepGroups& groups, const timeline::Window& window);
   void draw_passes(const TimelineRow& row, float top, float bottom);
   void draw_live(Session& session, const TimelineRow& row, float top, float bottom);
   void draw_buffers(Session& session, const TimelineRow& row, float top, float bottom);
@@ -82,6 +84,7 @@ class TimelinePanel final : public Panel {
   // timeline_overlay.cc
   void draw_minimap(Session& session);
   void draw_found(float top, float bottom, const timeline::Scale& to);
+  std::vector<std::string> box_lines();
   void draw_box(Session& session);
   void draw_measure();
   void draw_cursor();
@@ -103,6 +106,7 @@ class TimelinePanel final : public Panel {
   TimelineLayout at_;
   float scroll_ = 0;  ///< of the rows, pixels
   std::optional<TimelineHit> hover_, picked_;
+  std::map<std::tuple<const ShownRun*, size_t, const StepGroups*>, std::vector<int32_t>> nodes_;  ///< of this frame's windows
   int seen_selection_ = 0;
   enum class Drag : uint8_t { none, pan, minimap, box, measure };
   Drag drag_ = Drag::none;

@@ -199,7 +199,31 @@ TEST(Timeline, ABoxAddsUpWhatSqlAddsUp) {
   ASSERT_TRUE(rows.ok());
   EXPECT_EQ(static_cast<double>(stage.panel.box()->sums.count), number(rows->rows[0][0]));
   EXPECT_NEAR(stage.panel.box()->sums.inside_ns, number(rows->rows[0][1]), 2);
+  stage.frame({stage.mouse, {}, 0, 0, true, false, {}, {{'C', true, false, false}}});
+  EXPECT_NE(std::string(ImGui::GetClipboardText()).find(fmt::format("{} slices", stage.panel.box()->sums.count)), std::string::npos);
   stage.press(Session::kEscape);
+}
+
+TEST(Timeline, PointAndCommaWalkThroughSlicesLikeTheSelectedOne) {
+  Stage stage({sample("bert")});
+  const auto& model = *stage.panel.runs()[0]->steps();
+  const StepInfo* first = nullptr;
+  for (const timeline::Slice& slice : model.medians.slices()) {
+    const StepInfo* step = model.find(slice.name);
+    const auto same = std::ranges::count(model.run->steps, step->key, &StepInfo::key);
+    if (!step->key.empty() && same > 1) first = step;
+    if (first != nullptr) break;
+  }
+  ASSERT_NE(first, nullptr) << "BERT's layers have equal steps";
+  stage.session.select_step(first->step);
+  stage.look(4);
+  stage.press('.');
+  const StepInfo* next = model.find(stage.session.selection().step);
+  ASSERT_NE(next, nullptr);
+  EXPECT_NE(next->step, first->step);
+  EXPECT_EQ(next->key, first->key);
+  stage.press(',');
+  EXPECT_EQ(stage.session.selection().step, first->step);
 }
 
 TEST(Timeline, ASearchMarksHitsAndNWalksThem) {
