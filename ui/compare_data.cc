@@ -49,6 +49,24 @@ void read_total(const model::Rows& total, Compared& out) {
   out.not_judged = count("not_judged"), out.fresh = count("new"), out.gone = count("gone");
 }
 
+void make_dots(Compared& out) {
+  std::vector<double> sizes;
+  for (uint32_t i = 0; i < out.steps.size(); ++i) {
+    const S& s = out.steps[i];
+    if (std::isfinite(s.percent)) sizes.push_back(std::abs(s.percent));
+    if (!(s.before_ns > 0 && s.after_ns > 0 && std::max(s.before_ns, s.after_ns) < 1e18)) continue;
+    const bool first = out.dots.empty();
+    out.lo_ns = std::min({first ? s.before_ns : out.lo_ns, s.before_ns, s.after_ns});
+    out.hi_ns = std::max({out.hi_ns, s.before_ns, s.after_ns});
+    const uint8_t rank = s.verdict.starts_with("slower") ? 2 : s.verdict.starts_with("faster") ? 1 : 0;
+    out.dots.push_back({static_cast<float>(std::log10(s.before_ns)), static_cast<float>(std::log10(s.after_ns)), rank, i});
+  }
+  if (sizes.empty()) return;
+  const auto usual = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() * 95 / 100);
+  std::ranges::nth_element(sizes, usual);
+  out.usual_percent = std::max(*usual, 0.1);
+}
+
 }  // namespace
 
 Compared compared(const report::Comparison& comparison) {
@@ -65,6 +83,7 @@ Compared compared(const report::Comparison& comparison) {
     if (i < comparison.pairs.size()) step.before_step = comparison.pairs[i].before, step.after_step = comparison.pairs[i].after;
   }
   read_total(comparison.total, out);
+  make_dots(out);
   for (const std::vector<model::Cell>& row : comparison.differences.rows) {
     const auto or_none = [](const std::string& text) { return text.empty() ? std::string("none") : text; };
     out.differences.push_back(fmt::format("{}: {}, then {}", row[0].text, or_none(row[1].text), or_none(row[2].text)));

@@ -66,6 +66,7 @@ constexpr FusionColumn kColumns[] = {
     {"predicted", "predicted_ns", nullptr, [](const F& f) { return f.predicted_ns; }, 5.4f, false},
     {"traffic saved", "saved_bytes", nullptr, [](const F& f) { return f.saved_bytes; }, 6, false},
     {"ops", "ops", nullptr, [](const F& f) { return f.parts; }, 3.4f, false},
+    {"made by", "made_by", [](const F& f) -> std::string_view { return f.tried ? "profile fuse" : "program"; }, nullptr, 6, true},
     {"kind", "kind", [](const F& f) -> std::string_view { return f.kind; }, nullptr, 5, false},
     {"why not measured", "why", [](const F& f) -> std::string_view { return f.why; }, nullptr, 12, false},
     {"flags", "flags", [](const F& f) -> std::string_view { return f.flags; }, nullptr, 8, false},
@@ -94,6 +95,8 @@ bool passes(const FusionInfo& fusion, FusionFilter filter) {
       return fusion.verdict == "neutral";
     case FusionFilter::not_measured:
       return !fusion.measured();
+    case FusionFilter::tried:
+      return fusion.tried;
   }
   return true;
 }
@@ -134,6 +137,17 @@ base::Status read_graph(const model::Reader& reader, int64_t run, FusionInside& 
   return {};
 }
 
+/// What was predicted for the measured ones beside what came out.
+void make_dots(Fusions& out) {
+  for (uint32_t i = 0; i < out.all.size(); ++i) {
+    const FusionInfo& f = out.all[i];
+    if (!f.measured() || !std::isfinite(f.predicted_ns) || !std::isfinite(f.measured_ns)) continue;
+    out.lo_ns = std::min({out.lo_ns, f.predicted_ns, f.measured_ns}), out.hi_ns = std::max({out.hi_ns, f.predicted_ns, f.measured_ns});
+    const uint8_t rank = f.verdict == "costs" ? 2 : f.verdict == "pays" ? 1 : 0;
+    out.dots.push_back({static_cast<float>(f.predicted_ns), static_cast<float>(f.measured_ns), rank, i});
+  }
+}
+
 }  // namespace
 
 const FusionInfo* Fusions::find(int32_t step) const {
@@ -144,6 +158,7 @@ const FusionInfo* Fusions::find(int32_t step) const {
 Fusions summed(std::vector<FusionInfo> fusions) {
   Fusions out;
   for (const FusionInfo& fusion : fusions) {
+    out.tried += fusion.tried;
     out.pass_ns += or_zero(fusion.pass_ns), out.modelled_ns += or_zero(fusion.modelled_ns);
     if (!fusion.measured()) continue;
     ++out.measured;
@@ -156,6 +171,7 @@ Fusions summed(std::vector<FusionInfo> fusions) {
   for (FusionInfo& fusion : fusions)
     fusion.saved_ns = out.measured == 0 ? fusion.modelled_ns : fusion.measured() ? fusion.measured_ns : kNone;
   out.all = std::move(fusions);
+  make_dots(out);
   return out;
 }
 

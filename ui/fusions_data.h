@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/model/store.h"
+#include "ui/dots.h"
 #include "ui/graph_layout.h"
 
 namespace ui {
@@ -36,6 +37,9 @@ struct Fusions {
   double pass_ns = 0;                               ///< of all fusions
   double measured_ns = 0, low_ns = 0, high_ns = 0;  ///< saved in a pass: sums over the measured ones, and of their intervals
   double cost_ns = 0;                               ///< what those that cost cost: positive
+  std::vector<Dot> dots;                            ///< predicted_ns and measured_ns; rank 1: pays, 2: costs; index in `all`
+  double lo_ns = 0, hi_ns = 0;                      ///< of the dots, with 0 between them
+  size_t tried = 0;                                 ///< made by profile fuse
   double modelled_ns = 0;                           ///< sum of the estimates of all
   const FusionInfo* find(int32_t step) const;
 };
@@ -53,7 +57,7 @@ struct FusionColumn {
 std::span<const FusionColumn> fusion_columns();
 int fusion_column(std::string_view name);
 
-enum class FusionFilter : uint8_t { all, costs, pays, neutral, not_measured };
+enum class FusionFilter : uint8_t { all, costs, neutral, pays, not_measured, tried };
 struct FusionView {
   FusionFilter verdict = FusionFilter::all;
   std::string words;

@@ -11,9 +11,9 @@
 #include "ui/compare_data.h"
 #include "ui/grid.h"
 #include "ui/panel.h"
-#include "ui/plot_view.h"
 #include "ui/plot_widgets.h"
 #include "ui/report_copy.h"
+#include "ui/scatter.h"
 
 namespace ui {
 namespace {
@@ -216,18 +216,12 @@ class ComparePanel final : public Panel {
   void follow_selection(Session& session, const Compared& compared, const std::vector<uint32_t>& order) {
     if (order_.revision() != laid_out_) {
       laid_out_ = order_.revision(), followed_ = -1;
-      std::vector<double> sizes;
-      for (const uint32_t i : order) {
-        if (std::isfinite(compared.steps[i].percent)) sizes.push_back(std::abs(compared.steps[i].percent));
-      }
-      const auto most = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() * 95 / 100);
-      if (!sizes.empty()) std::ranges::nth_element(sizes, most);
-      most_ = sizes.empty() ? 1 : std::max(*most, 0.1);
     }
     if (followed_ == session.selection_revision()) return;
     followed_ = session.selection_revision();
     const int32_t step = session.selection().step;
     const auto found = std::ranges::find_if(order, [&](uint32_t i) { return step >= 0 && step_of(session, compared.steps[i]) == step; });
+    selected_ = found == order.end() ? -1 : static_cast<int64_t>(*found);
     if (found == order.end()) return;
     cursor_ = static_cast<int>(found - order.begin());
     grid_.scroll_to(cursor_);
@@ -264,15 +258,16 @@ class ComparePanel final : public Panel {
     }
     if (cursor_ >= static_cast<int>(order.size())) cursor_ = -1;
     const Grid::Event event = grid_.draw("compared", columns_, static_cast<int>(order.size()), cursor_, size, [&](int line, int column) {
-      paint(session.theme, compared.steps[order[static_cast<size_t>(line)]], compare_columns()[static_cast<size_t>(column)]);
+      paint(session.theme, compared.steps[order[static_cast<size_t>(line)]], compare_columns()[static_cast<size_t>(column)],
+            compared.usual_percent);
     });
     if (event.clicked >= 0) go_to(session, compared, order, event.clicked);
   }
 
-  void paint(const Theme& theme, const ComparedStep& step, const CompareColumn& column) const {
+  static void paint(const Theme& theme, const ComparedStep& step, const CompareColumn& column, double most) {
     if (column.name == "verdict") return cell_verdict(step.verdict, theme);
     if (column.name == "bar") {
-      SignedBar bar{step.percent, step.low_percent, step.high_percent, most_};
+      SignedBar bar{step.percent, step.low_percent, step.high_percent, most};
       bar.larger_is_worse = true;
       bar.alpha = step.verdict == "same" ? 0.35f : 1;
       return cell_signed_bar(bar, theme);
@@ -289,61 +284,31 @@ class ComparePanel final : public Panel {
   Latest<std::vector<uint32_t>> order_;
   Grid grid_{{compare_column("change_a_pass_ns"), true}};
   ReportCopy copy_;
-  PlotView view_;
+  Scatter scatter_;
   std::vector<GridColumn> columns_;
   Side before_, after_, followed_run_;
   std::string words_;
   size_t verdict_ = 0;
-  double most_ = 1;
+  int64_t selected_ = -1;  ///< index in Compared::steps
   int cursor_ = -1, laid_out_ = -1, followed_ = -1;
   bool focus_filter_ = false;
 };
 
 void ComparePanel::draw_plot(Session& session, const Compared& compared, ImVec2 size) {
-  double lo = 1e300, hi = 0;
-  for (const ComparedStep& step : compared.steps) {
-    for (const double value : {step.before_ns, step.after_ns}) {
-      if (std::isfinite(value) && value > 0 && value < 1e18) lo = std::min(lo, value), hi = std::max(hi, value);
-    }
-  }
-  if (!(hi > 0)) return ImGui::TextDisabled("No step has a time in both runs.");
-  const Axis axis{lo / 1.5, hi * 1.5, 0, 1, true};
-  view_.set_full(axis, axis);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Frame plot = frame({"a step", "_ns", "_ns", "before", "after"}, at, {at.x + size.x, at.y + size.y}, view_.x(), view_.y());
-  const PlotView::Action action = view_.interact("scatter", plot);
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float em = ImGui::GetFontSize();
-  draw.PushClipRect(plot.min, plot.max, true);
-  draw.AddLine({plot.x.pixel(lo / 1e3), plot.y.pixel(lo / 1e3)}, {plot.x.pixel(hi * 1e3), plot.y.pixel(hi * 1e3)},
-               ImGui::GetColorU32(ImGuiCol_TextDisabled));
-  const ComparedStep* nearest = nullptr;
-  const ComparedStep* selected = nullptr;
-  float best = em * em;
-  for (const ComparedStep& step : compared.steps) {
-    if (!(step.before_ns > 0) || !(step.after_ns > 0)) continue;
-    const ImVec2 p = {plot.x.pixel(step.before_ns), plot.y.pixel(step.after_ns)};
-    if (p.x < plot.min.x - em || p.x > plot.max.x + em || p.y < plot.min.y - em || p.y > plot.max.y + em) continue;
-    const ImU32 color = step.verdict.starts_with("slower")   ? bad_color(session.theme)
-                        : step.verdict.starts_with("faster") ? good_color(session.theme)
-                                                             : with_alpha(neutral_color(session.theme), 0.6f);
-    const float r = std::round(em * 0.18f);
-    draw.AddRectFilled({p.x - r, p.y - r}, {p.x + r, p.y + r}, color);
-    if (session.selection().step >= 0 && step_of(session, step) == session.selection().step) selected = &step;
-    const float distance = (p.x - action.mouse.x) * (p.x - action.mouse.x) + (p.y - action.mouse.y) * (p.y - action.mouse.y);
-    if (distance < best) best = distance, nearest = &step;
-  }
-  if (selected != nullptr)
-    draw.AddCircle({plot.x.pixel(selected->before_ns), plot.y.pixel(selected->after_ns)}, em * 0.55f, ImGui::GetColorU32(ImGuiCol_Text), 0,
-                   2);
-  draw.PopClipRect();
-  if (!action.hovered || nearest == nullptr) return;
+  if (compared.dots.empty()) return ImGui::TextDisabled("No step has a time in both runs.");
+  const Theme& theme = session.theme;
+  const Scatter::Look look{{"a step", "_ns", "_ns", "before", "after"},
+                           {compared.lo_ns / 1.5, compared.hi_ns * 1.5, 0, 1, true},
+                           {with_alpha(neutral_color(theme), 0.6f), good_color(theme), bad_color(theme)}};
+  const Scatter::Event event = scatter_.draw("scatter", look, compared.dots, compared_.revision(), selected_, size);
+  if (event.hovered < 0) return;
+  const ComparedStep& step = compared.steps[static_cast<size_t>(event.hovered)];
   ImGui::BeginTooltip();
-  ImGui::TextUnformatted(one_line(nearest->name).c_str());
-  ImGui::Text("%s before, %s after, %+.1f %%: %s", human(nearest->before_ns, "_ns").c_str(), human(nearest->after_ns, "_ns").c_str(),
-              nearest->percent, nearest->verdict.c_str());
+  ImGui::TextUnformatted(one_line(step.name).c_str());
+  ImGui::Text("%s before, %s after, %+.1f %%: %s", human(step.before_ns, "_ns").c_str(), human(step.after_ns, "_ns").c_str(), step.percent,
+              step.verdict.c_str());
   ImGui::EndTooltip();
-  if (action.clicked) select(session, *nearest);
+  if (event.clicked) select(session, step);
 }
 
 }  // namespace

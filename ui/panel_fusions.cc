@@ -15,9 +15,9 @@
 #include "ui/grid.h"
 #include "ui/panel.h"
 #include "ui/plot_data.h"
-#include "ui/plot_view.h"
 #include "ui/plot_widgets.h"
 #include "ui/report_copy.h"
+#include "ui/scatter.h"
 #include "ui/text.h"
 
 namespace ui {
@@ -32,7 +32,8 @@ constexpr FilterKind kFilters[] = {{FusionFilter::all, "all", nullptr},
                                    {FusionFilter::costs, "▼ cost", &Fusions::costs},
                                    {FusionFilter::neutral, "= neutral", &Fusions::neutral},
                                    {FusionFilter::pays, "▲ pay", &Fusions::pays},
-                                   {FusionFilter::not_measured, "not measured", nullptr}};
+                                   {FusionFilter::not_measured, "not measured", nullptr},
+                                   {FusionFilter::tried, "tried", &Fusions::tried}};
 
 /// What the graph shows of the inside of a fusion.
 struct Drawing {
@@ -119,6 +120,7 @@ class FusionsPanel final : public Panel {
       const size_t count = kind.filter == FusionFilter::all            ? fusions->all.size()
                            : kind.filter == FusionFilter::not_measured ? fusions->all.size() - fusions->measured
                                                                        : (*fusions).*kind.count;
+      if (kind.filter == FusionFilter::tried && count == 0) continue;
       ImGui::SameLine();
       if (ImGui::RadioButton(fmt::format("{} {}###{}", kind.title, count, static_cast<int>(kind.filter)).c_str(), filter_ == kind.filter))
         filter_ = kind.filter;
@@ -219,7 +221,7 @@ class FusionsPanel final : public Panel {
   Grid grid_;
   ReportCopy copy_;
   GraphView graph_;
-  PlotView prediction_;
+  Scatter prediction_;
   Drawing drawing_;
   std::vector<GridColumn> columns_;
   std::string words_, sorted_for_;
@@ -314,47 +316,24 @@ void FusionsPanel::draw_parts(Session& session, const FusionInfo& fusion, const 
 }
 
 void FusionsPanel::draw_prediction(Session& session, const Fusions& fusions, ImVec2 size) {
-  double lo = 0, hi = 0;
-  for (const FusionInfo& f : fusions.all) {
-    if (!f.measured()) continue;
-    for (const double value : {f.predicted_ns, f.measured_ns}) {
-      if (std::isfinite(value)) lo = std::min(lo, value), hi = std::max(hi, value);
-    }
-  }
-  const double margin = (hi - lo) * 0.05 + 1;
-  const Axis axis{lo - margin, hi + margin, 0, 1, false};
-  prediction_.set_full(axis, axis);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Frame plot = frame({"saved in a pass", "_ns", "_ns", "predicted from traffic", "measured"}, at, {at.x + size.x, at.y + size.y},
-                           prediction_.x(), prediction_.y());
-  const PlotView::Action action = prediction_.interact("prediction", plot);
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float em = ImGui::GetFontSize();
-  draw.PushClipRect(plot.min, plot.max, true);
-  const ImU32 line = ImGui::GetColorU32(ImGuiCol_TextDisabled);
-  draw.AddLine({plot.x.pixel(-1e15), plot.y.pixel(-1e15)}, {plot.x.pixel(1e15), plot.y.pixel(1e15)}, line);
-  draw.AddLine({plot.min.x, plot.y.pixel(0)}, {plot.max.x, plot.y.pixel(0)}, line);
-  int32_t nearest = -1;
-  float best = em * em;
-  for (const FusionInfo& f : fusions.all) {
-    if (!f.measured() || !std::isfinite(f.predicted_ns) || !std::isfinite(f.measured_ns)) continue;
-    const ImVec2 p = {plot.x.pixel(f.predicted_ns), plot.y.pixel(f.measured_ns)};
-    const ImU32 color = f.verdict == "pays"    ? good_color(session.theme)
-                        : f.verdict == "costs" ? bad_color(session.theme)
-                                               : neutral_color(session.theme);
-    draw.AddCircleFilled(p, f.step == session.selection().step ? em * 0.4f : em * 0.22f, color);
-    const float distance = (p.x - action.mouse.x) * (p.x - action.mouse.x) + (p.y - action.mouse.y) * (p.y - action.mouse.y);
-    if (distance < best) best = distance, nearest = f.step;
-  }
-  draw.PopClipRect();
-  if (!action.hovered || nearest < 0) return;
-  const FusionInfo& f = *fusions.find(nearest);
+  if (fusions.dots.empty()) return ImGui::TextDisabled("Nothing was predicted for the measured fusions.");
+  const double margin = (fusions.hi_ns - fusions.lo_ns) * 0.05 + 1;
+  const Theme& theme = session.theme;
+  const Scatter::Look look{{"saved in a pass", "_ns", "_ns", "predicted from traffic", "measured"},
+                           {fusions.lo_ns - margin, fusions.hi_ns + margin, 0, 1, false},
+                           {neutral_color(theme), good_color(theme), bad_color(theme)}};
+  const FusionInfo* selected = fusions.find(session.selection().step);
+  const Scatter::Event event = prediction_.draw("prediction", look, fusions.dots, fusions_.revision(),
+                                                selected == nullptr ? -1 : selected - fusions.all.data(), size);
+  if (event.hovered < 0) return;
+  const FusionInfo& f = fusions.all[static_cast<size_t>(event.hovered)];
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(one_line(f.name).c_str());
   ImGui::Text("predicted %s, measured %s (%s to %s): %s", human(f.predicted_ns, "_ns").c_str(), human(f.measured_ns, "_ns").c_str(),
               human(f.low_ns, "_ns").c_str(), human(f.high_ns, "_ns").c_str(), f.verdict.c_str());
+  if (f.tried) ImGui::TextUnformatted("the program has its parts apart; profile fuse fused them");
   ImGui::EndTooltip();
-  if (action.clicked) session.select_step(nearest);
+  if (event.clicked) session.select_step(f.step);
 }
 
 void FusionsPanel::make_drawing(const Theme& theme, const FusionInside& inside) {
