@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "replay/alternation.h"
 #include "replay/verifier.h"
 #include "src/base/text.h"
 
@@ -30,7 +31,14 @@ struct Engine::Impl {
   enum class Mode { run, verify };
 
   Impl(Plan& p, Device& d, EngineOptions o, const std::atomic<bool>& s)
-      : plan(p), device(d), options(std::move(o)), stop(s), executions(p.steps.size(), 1), sums(p.steps.size()), evaluator(p, d) {}
+      : plan(p),
+        device(d),
+        options(std::move(o)),
+        stop(s),
+        executions(p.steps.size(), 1),
+        sums(p.steps.size()),
+        evaluator(p, d),
+        alternation(p, d, s) {}
 
   // --- one walk ---------------------------------------------------------------------------------------------------------------------
   /// False in the result: interrupted.
@@ -74,6 +82,8 @@ struct Engine::Impl {
   base::Result<bool> visit(const Step& step, int depth) {
     if (step.cls == Class::skip) return true;
     if (observer != nullptr) observer->progress({stage, step.id, static_cast<int32_t>(plan.steps.size()), pass, left_s});
+    const bool compared = alternation.has(step.id) && (options.timed.empty() || options.timed[static_cast<size_t>(step.id)]);
+    if (compared) RETURN_IF_ERROR(begin_comparison(step));
     if (mode == Mode::verify) RETURN_IF_ERROR(verifier->before(step));
     if (step.cls == Class::reference && !device.evaluates()) {
       RETURN_IF_ERROR(evaluate(step));
@@ -83,8 +93,16 @@ struct Engine::Impl {
     if (mode == Mode::verify) {
       RETURN_IF_ERROR(collect());
       RETURN_IF_ERROR(verifier->after(step));
+    } else if (compared) {
+      RETURN_IF_ERROR(collect());
+      RETURN_IF_ERROR(alternation.run(step.id, depth == 0 ? Alternation::Place::straight : Alternation::Place::loop));
     }
     return true;
+  }
+
+  base::Status begin_comparison(const Step& step) {
+    RETURN_IF_ERROR(collect());
+    return mode == Mode::verify ? alternation.verify(step.id, *verifier) : alternation.save(step.id);
   }
 
   /// A step without machine code: correct, not representative in time.
@@ -122,6 +140,7 @@ struct Engine::Impl {
   }
   void clear() {
     for (model::Sample& sum : sums) sum = {}, sum.executions = 0;
+    alternation.clear();
   }
 
   struct PassTimes {
@@ -154,7 +173,7 @@ struct Engine::Impl {
       repeats_s += seconds - once;
     }
     times.wall_s = static_cast<double>(end - begin) * 1e-9;
-    times.straight_s = times.wall_s - repeats_s;
+    times.straight_s = times.wall_s - repeats_s - static_cast<double>(alternation.spent_ns()) * 1e-9;
     return times;
   }
 
@@ -178,6 +197,17 @@ struct Engine::Impl {
       out.push_back(sum);
     }
     return out;
+  }
+
+  /// What a pass gives to be kept: the steps', then those of fusions in turns with their parts.
+  std::vector<model::Sample> all_samples() const {
+    std::vector<model::Sample> all = timed_samples();
+    for (model::Sample& sample : alternation.samples(pass)) {
+      sample.begin_ns -= start_ns;
+      all.push_back(sample);
+    }
+    std::ranges::stable_sort(all, {}, &model::Sample::step);
+    return all;
   }
 
   void remember(Outcome& outcome, const PassTimes& times) const {
@@ -206,12 +236,13 @@ struct Engine::Impl {
       ASSIGN_OR_RETURN(const PassTimes times, run_pass());
       going = times.complete;
       if (!going) break;
-      RETURN_IF_ERROR(watching.keep(times.pass, timed_samples()));
+      RETURN_IF_ERROR(watching.keep(times.pass, all_samples()));
       remember(outcome, times);
       criterion.add(times.steps_s, times.wall_s);
       outcome.passes = ++pass;
       if (options.chain) RETURN_IF_ERROR(feed_back());
     }
+    outcome.part_seconds = alternation.part_seconds();
     if (!going) outcome.status = model::RunStatus::interrupted;
     if (outcome.failed_step >= 0) outcome.status = model::RunStatus::failed;
     return outcome;
@@ -224,6 +255,7 @@ struct Engine::Impl {
       if (!times.complete) return false;
     }
     choose_executions();
+    if (options.repeat_short) alternation.choose();
     return true;
   }
 
@@ -260,6 +292,7 @@ struct Engine::Impl {
   std::vector<int> executions;      ///< of a step within one sample
   std::vector<model::Sample> sums;  ///< of the current pass
   StepEvaluator evaluator;
+  Alternation alternation;
   std::unique_ptr<Verifier> verifier;
   std::vector<std::pair<BufferId, BufferId>> aliased;  ///< output → parameter
   Observer* observer = nullptr;

@@ -52,11 +52,12 @@ struct Verdict {
 struct Outcome {
   model::RunStatus status = model::RunStatus::complete;
   int passes = 0;
-  std::vector<std::vector<double>> seconds;     ///< [step][pass]: one execution
-  std::vector<std::vector<double>> executions;  ///< [step][pass] per pass of the program (trips of a loop's step), repeats not counted
-  std::vector<double> pass_seconds;             ///< wall time of a pass less the repeats of short steps
-  std::vector<Verdict> verdicts;                ///< by step; empty without verify
-  int failed_step = -1;                         ///< the first step that failed verification
+  std::vector<std::vector<double>> seconds;       ///< [step][pass]: one execution
+  std::vector<std::vector<double>> executions;    ///< [step][pass] per pass of the program (trips of a loop's step), repeats not counted
+  std::vector<double> pass_seconds;               ///< wall time of a pass less the repeats of short steps
+  std::vector<Verdict> verdicts;                  ///< by id of whatever can be started, parts of fusions included; empty without verify
+  int failed_step = -1;                           ///< the first step that failed verification
+  std::vector<std::vector<double>> part_seconds;  ///< [variant][part]: medians of each run alone; 0: not run
 };
 
 class Engine {

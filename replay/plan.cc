@@ -19,19 +19,6 @@ namespace {
 
 constexpr std::string_view kClassNames[] = {"skip", "reference", "stand-in", "library", "kernel", "copy", "host"};
 
-void collect(Block& block, std::vector<Step*>& steps) {
-  for (auto& item : block) {
-    if (auto* step = std::get_if<Step>(&item)) {
-      steps.push_back(step);
-    } else if (auto* loop = std::get_if<std::unique_ptr<Loop>>(&item)) {
-      collect((*loop)->cond, steps);
-      collect((*loop)->body, steps);
-    } else {
-      for (Block& inner : std::get<std::unique_ptr<Branch>>(item)->blocks) collect(inner, steps);
-    }
-  }
-}
-
 constexpr int64_t kMostInstructions = 1'000'000;
 
 /// Instructions of a computation with those of all that it calls, once per call; stops growing at kMostInstructions. n computations that
@@ -66,13 +53,24 @@ base::Result<Plan> make_plan(const ir::Module& module, const PlanOptions& option
   RETURN_IF_ERROR(unsupported_program(module));
   const Calls calls = options.device_class == "cuda" ? Calls::kept : Calls::taken_apart;
   ASSIGN_OR_RETURN(const std::shared_ptr<const ir::Module> as_run, rewritten(module, calls));
-  PlanBuilder builder(as_run != nullptr ? *as_run : module, options);
+  Defused defused;
+  if (options.parts) defused = with_parts(as_run != nullptr ? *as_run : module, options.parts);
+  const std::shared_ptr<const ir::Module> runs = defused.module != nullptr ? defused.module : as_run;
+  PlanBuilder builder(runs != nullptr ? *runs : module, options, std::move(defused.fusions));
   RETURN_IF_ERROR(builder.build());
   Plan plan = builder.take();
-  plan.rewritten = as_run;
-  collect(plan.block, plan.steps);
+  plan.rewritten = runs;
   for (size_t i = 0; i < plan.steps.size(); ++i) assert(plan.steps[i]->id == static_cast<StepId>(i));
   return plan;
+}
+
+std::vector<const Step*> startable(const Plan& plan) {
+  std::vector<const Step*> all(plan.steps.begin(), plan.steps.end());
+  for (const Variant& variant : plan.variants) {
+    for (const Step& part : variant.parts) all.push_back(&part);
+    if (variant.why.empty()) all.insert(all.end(), {&variant.whole, &variant.save, &variant.restore});
+  }
+  return all;
 }
 
 }  // namespace replay

@@ -18,7 +18,7 @@ struct Scope {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const ir::Module& module, const PlanOptions& options);
+  PlanBuilder(const ir::Module& module, const PlanOptions& options, std::map<ir::InstrRef, Apart> apart = {});
   base::Status build();
   Plan take() { return std::move(plan_); }
 
@@ -50,6 +50,23 @@ class PlanBuilder {
   base::Status launch_fused_products(Step& step, const ir::Instr& fusion, const Scope& scope, const std::string& canonical);
   base::Status launch_fused_product(Step& step, const ir::Instr& fusion, const Scope& scope, ir::InstrRef at, BufferId to);
   BufferId fused_operand(const Scope& scope, const ir::Instr& fusion, int64_t number) const;
+  // plan_variants.cc
+  struct Fused {
+    StepId step = 0;
+    Leaves operands;
+  };
+  void note_fusion(const Scope& scope, const Step& step);
+  void add_variants();
+  Variant variant_of(const Fused& fused);
+  base::Status plan_parts(Variant& variant, const Fused& fused);
+  base::Result<Leaves> walk_parts(Variant& variant, const Apart& apart, const Fused& fused);
+  void deliver(Variant& variant, const Leaves& results, size_t first_buffer);
+  bool may_be_made_in(const Variant& variant, BufferId made, BufferId place) const;
+  void reuse_updated(Variant& variant, size_t first_buffer);
+  void add_restore(Variant& variant);
+  void finish_whole(Variant& variant);
+  void place_parts(Variant& variant, size_t first_buffer);
+  BufferId root(BufferId id) const { return id < 0 || buffer(id).alias_of < 0 ? id : buffer(id).alias_of; }
   Step new_step(const Scope& scope, ir::InstrId id);
   void make_outputs(Step& step, Scope& scope, ir::InstrId id);
   void copy_leaves(Block& block, const std::string& name, ir::InstrRef at, const Leaves& from, const Leaves& to);
@@ -74,6 +91,8 @@ class PlanBuilder {
   std::unordered_map<std::string, std::string> no_kernel_;  ///< canonical text → why there is no kernel
   std::vector<std::pair<StepId, StepId>> loops_;            ///< [first, last] step of every loop
   std::vector<BufferId> kept_;                              ///< live to the end
+  std::map<ir::InstrRef, Apart> apart_;                     ///< bodies of fusions that are to run as their parts too
+  std::vector<Fused> fused_;                                ///< steps that get a variant
 };
 
 /// Is a bitcast the operand's memory as it stands? Not where an element of less than a byte, which has a byte of its own here, becomes

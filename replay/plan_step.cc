@@ -147,6 +147,7 @@ base::Status PlanBuilder::add_step(Scope& scope, Block& block, ir::InstrId id) {
   const base::Status launched =
       options_.reference_only ? base::Status(base::Error{"device reference"}) : launch(step, instr, scope, canonical);
   if (!launched.ok()) fall_back(step, launched.error().message);
+  note_fusion(scope, step);
   block.emplace_back(std::move(step));
   return {};
 }

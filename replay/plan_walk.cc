@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "replay/callees.h"
+#include "replay/order.h"
 #include "replay/plan_builder.h"
 #include "replay/trip_count.h"
 #include "src/base/text.h"
@@ -15,31 +16,6 @@ constexpr int kMaxDepth = 200;  ///< nested calls; XLA modules are acyclic, file
 
 std::string leaf_name(std::string_view name, const std::vector<int64_t>& path) {
   return path.empty() ? std::string(name) : fmt::format("{}.{}", name, ir::path_text(path));
-}
-
-/// Operands before users. Dumps are in this order already; files edited by hand need not be.
-std::vector<ir::InstrId> topological(const ir::Computation& comp) {
-  const auto count = static_cast<ir::InstrId>(comp.instrs.size());
-  std::vector<ir::InstrId> order, stack;
-  std::vector<uint8_t> state(comp.instrs.size(), 0);  // 0 new, 1 open, 2 done
-  for (ir::InstrId start = 0; start < count; ++start) {
-    stack.push_back(start);
-    while (!stack.empty()) {
-      const ir::InstrId id = stack.back();
-      uint8_t& own = state[static_cast<size_t>(id)];
-      if (own == 0) {
-        own = 1;
-        for (const ir::InstrId operand : comp.instrs[static_cast<size_t>(id)].operands) {
-          if (state[static_cast<size_t>(operand)] == 0) stack.push_back(operand);
-        }
-        continue;
-      }
-      stack.pop_back();
-      if (own == 1) order.push_back(id);
-      own = 2;
-    }
-  }
-  return order;
 }
 
 /// The value is the operand's memory as it stands.
@@ -94,6 +70,19 @@ size_t leaf_count(const ir::Shape& shape) {
   return count;
 }
 
+void collect(Block& block, std::vector<Step*>& steps) {
+  for (auto& item : block) {
+    if (auto* step = std::get_if<Step>(&item)) {
+      steps.push_back(step);
+    } else if (auto* loop = std::get_if<std::unique_ptr<Loop>>(&item)) {
+      collect((*loop)->cond, steps);
+      collect((*loop)->body, steps);
+    } else {
+      for (Block& inner : std::get<std::unique_ptr<Branch>>(item)->blocks) collect(inner, steps);
+    }
+  }
+}
+
 /// Steps of loops inside are already scaled by their own trips.
 void scale_trips(Block& block, double trips) {
   for (auto& item : block) {
@@ -116,7 +105,8 @@ LeafRange leaf_range(const ir::Shape& tuple, int64_t index) {
   return {first, leaf_count(tuple.elements[static_cast<size_t>(index)])};
 }
 
-PlanBuilder::PlanBuilder(const ir::Module& module, const PlanOptions& options) : module_(module), options_(options) {
+PlanBuilder::PlanBuilder(const ir::Module& module, const PlanOptions& options, std::map<ir::InstrRef, Apart> apart)
+    : module_(module), options_(options), apart_(std::move(apart)) {
   plan_.module = &module;
   plan_.rounding = options.rounding;
   plan_.target = options.target;
@@ -135,6 +125,9 @@ base::Status PlanBuilder::build() {
   kept_.insert(kept_.end(), root.begin(), root.end());
   share_buffers();
   place_buffers();
+  collect(plan_.block, plan_.steps);
+  plan_.program_buffers = plan_.buffers.size();
+  add_variants();
   return {};
 }
 

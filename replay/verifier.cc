@@ -101,7 +101,7 @@ Verifier::Verifier(const Plan& plan, Device& device, uint64_t seed)
       seed_(seed),
       reference_(*plan.module, plan.rounding),
       operands_(plan, device),
-      verdicts_(plan.steps.size()) {}
+      verdicts_(startable(plan).size()) {}
 
 bool Verifier::skips(const Step& step) const {
   return step.cls == Class::reference || verdicts_[static_cast<size_t>(step.id)].elements > 0;
@@ -121,6 +121,10 @@ base::Status Verifier::remember(std::span<const BufferId> buffers) {
     hashes_[owner(plan_, id)] = hash_of(bytes);
   }
   return {};
+}
+
+void Verifier::forget(std::span<const BufferId> buffers) {
+  for (const BufferId id : buffers) hashes_.erase(owner(plan_, id));
 }
 
 base::Status Verifier::check_unchanged(const Step& step, std::span<const BufferId> buffers) {

@@ -46,6 +46,8 @@ class Verifier {
   /// Operands must be looked at before a step that overwrites them. Only the first execution of a step is judged.
   base::Status before(const Step& step);
   base::Status after(const Step& step);
+  /// These buffers get other values now, without a step.
+  void forget(std::span<const BufferId> buffers);
   const std::vector<Verdict>& verdicts() const { return verdicts_; }
   int failed_step() const { return failed_step_; }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text.h"
+#include "src/cli/fusion_line.h"
 #include "src/cli/output.h"
 
 namespace cli {
@@ -114,6 +115,7 @@ base::Status print_answer(const std::string& database, const std::string& accoun
     if (titled && result.passes == 0 && result.distinct == 0 && part.report == "top") continue;
     ASSIGN_OR_RETURN(model::Rows rows, report::run(reader, *report::find(part.report), result.run));
     const size_t all = rows.rows.size();
+    if (titled) rows = report::without_unknown(std::move(rows), *report::find(part.report));
     if (titled && all > part.rows) rows.rows.resize(part.rows);
     const std::string more =
         rows.rows.size() < all ? fmt::format(" ({} of {}; all: profile report {} {})", part.rows, all, part.report, base::escaped(database))
@@ -126,7 +128,8 @@ base::Status print_answer(const std::string& database, const std::string& accoun
   }
   if (!titled) return {};
   ASSIGN_OR_RETURN(const std::string verified, verified_line(reader, result.run));
-  return print_out("\n" + total_line(result) + verified + status_line(result, database));
+  ASSIGN_OR_RETURN(const std::string fusions, fusion_line(reader, result.run));
+  return print_out("\n" + total_line(result) + fusions + verified + status_line(result, database));
 }
 
 }  // namespace cli

@@ -24,6 +24,7 @@ struct Command {
 };
 std::span<const Command> commands();
 
+Action define_fuse(CLI::App& app);
 Action define_import(CLI::App& app);
 Action define_replay(CLI::App& app);
 Action define_report(CLI::App& app);

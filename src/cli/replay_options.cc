@@ -2,7 +2,11 @@
 #include "src/cli/replay_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <set>
 
 #include "src/base/file.h"
 #include "src/base/text.h"
@@ -38,6 +42,19 @@ void ReplayOptions::define(CLI::App& app) {
   app.add_option("--module", module, "of several modules, this one")->check(not_empty("a name"));
   app.add_option("--steps", steps, "time only the steps whose name matches this regular expression")
       ->check(not_empty("a regular expression"));
+  app.add_flag("--unfused", unfused,
+               "measure each fusion also as its parts, in turns: one launch per operation, as a framework without fusion would; broadcasts "
+               "and iotas are read where they are used, reshapes that keep the order of elements are free");
+  app.add_option("--defuse", defuse, "the same for fusions whose name matches this regular expression; may be given several times")
+      ->check(not_empty("a regular expression"))
+      ->allow_extra_args(false);
+  app.add_option(
+         "--fuse", fuse,
+         "A,B: put step B and step A, whose result it reads, together as one fusion, and measure it and both apart in turns; may be "
+         "given several times")
+      ->check(not_empty("two names"))
+      ->allow_extra_args(false);
+  app.add_flag("--against-itself", against_itself)->group("");  // A/A: what --unfused says of a fusion beside the same fusion
   app.add_flag("--list-steps", list_steps, "print the steps of the plan and stop");
   seed_option = app.add_option("--seed", seed, "of the input generator")->check(unsigned_number())->capture_default_str();
   app.add_option("--inputs", recipe, "recipe file (JSON): how each parameter is filled")->check(not_empty("a file"));
@@ -97,18 +114,60 @@ base::Status ReplayOptions::check() const {
   if (device_name() == "null" && !dump_folder.empty())
     return wrong("--dump-outputs: the device null computes no values; choose another --device");
   if (files.size() > 1 && !recipe.empty()) return wrong("--inputs: of several programs each has a recipe of its own; write FILE=RECIPE");
-  RETURN_IF_ERROR(pattern_of(steps));
+  if (isolated && (unfused || !defuse.empty() || !fuse.empty()))
+    return wrong("--isolated: a fusion and its parts run in turns within the program; leave out --unfused, --defuse and --fuse");
+  for (const std::string& pair : fuse) RETURN_IF_ERROR(pair_of(pair));
+  RETURN_IF_ERROR(pattern_of("--steps", steps));
+  for (const std::string& name : defuse) RETURN_IF_ERROR(pattern_of("--defuse", name));
   ASSIGN_OR_RETURN(const replay::InputOptions arrays, input_options(""));
   for (const auto& [name, file] : arrays.npy_files) RETURN_IF_ERROR(base::check_readable(file));
   return {};
 }
 
-base::Result<std::regex> pattern_of(const std::string& steps) {
+base::Result<std::regex> pattern_of(const char* option, const std::string& text) {
   try {
-    return std::regex(steps);
+    return std::regex(text);
   } catch (const std::regex_error& error) {
-    return base::Error{fmt::format("--steps {}: {}", base::escaped(steps), error.what()), base::Exit::wrong_use};
+    return base::Error{fmt::format("{} {}: {}", option, base::escaped(text), error.what()), base::Exit::wrong_use};
   }
+}
+
+base::Result<bool> matches(const std::regex& expression, const char* option, std::string_view name) {
+  constexpr size_t kMatched = 1000;  // bytes of the name: std::regex recurses once per byte
+  name = name.substr(0, kMatched);
+  try {
+    return std::regex_search(name.begin(), name.end(), expression);
+  } catch (const std::regex_error& error) {
+    return base::Error{fmt::format("{}: {}", option, error.what()), base::Exit::wrong_use};
+  }
+}
+
+base::Result<std::pair<std::string, std::string>> pair_of(const std::string& names) {
+  const size_t comma = names.find(',');
+  const auto plain = [](const std::string& name) { return name.starts_with('%') ? name.substr(1) : name; };
+  if (comma == std::string::npos || comma == 0 || comma + 1 == names.size() || names.find(',', comma + 1) != std::string::npos)
+    return base::Error{fmt::format("--fuse {}: expected A,B", base::escaped(names)), base::Exit::wrong_use};
+  return std::pair(plain(names.substr(0, comma)), plain(names.substr(comma + 1)));
+}
+
+replay::ChooseParts ReplayOptions::parts() const {
+  if (!unfused && defuse.empty() && fuse.empty()) return {};
+  std::vector<std::regex> patterns;
+  for (const std::string& text : defuse) {
+    if (auto pattern = pattern_of("--defuse", text); pattern.ok()) patterns.push_back(*std::move(pattern));  // check() has told of others
+  }
+  std::set<std::string, std::less<>> tried;
+  for (const std::string& pair : fuse) {
+    if (const auto names = pair_of(pair); names.ok()) tried.insert(names->first + "+" + names->second);
+  }
+  return [all = unfused, patterns, tried, apart = against_itself ? replay::Parts::itself : replay::Parts::ops](std::string_view fusion) {
+    if (tried.contains(fusion)) return replay::Parts::calls;
+    const auto chosen = [&](const std::regex& pattern) {
+      const auto matched = matches(pattern, "--defuse", fusion);
+      return matched.ok() && *matched;
+    };
+    return all || std::ranges::any_of(patterns, chosen) ? apart : replay::Parts::none;
+  };
 }
 
 std::vector<model::Setting> ReplayOptions::settings() const {
@@ -127,6 +186,8 @@ std::vector<model::Setting> ReplayOptions::settings() const {
           {"computation", computation},
           {"instruction", instruction},
           {"steps", steps},
+          {"fuse", fmt::format("{}", fmt::join(fuse, " "))},
+          {"unfused", unfused ? "yes" : fmt::format("{}", fmt::join(defuse, " "))},
           {"recipe", recipe},
           {"criterion",
            chain > 0 || repeats > 0 ? "fixed number of passes" : "median within 0.5 % and at least 10 passes, or the budget; at least 3"},

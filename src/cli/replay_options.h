@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "importers/importer.h"
+#include "replay/defuse.h"
 #include "replay/inputs.h"
 #include "replay/rounding.h"
 #include "src/base/result.h"
@@ -32,6 +34,9 @@ struct ReplayOptions {
   double budget_s = 30, max_loss_percent = 100, link_gbps = 400;
   bool verify = false, isolated = false, list_steps = false, quiet = false, verbose = false;
   std::string computation, instruction, module, steps, recipe, dump_folder;
+  bool unfused = false, against_itself = false;
+  std::vector<std::string> defuse;  ///< regular expressions
+  std::vector<std::string> fuse;    ///< "A,B": two steps as one fusion, beside both
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
   importers::Options program;       ///< what a program leaves open
   OutputOptions output;
@@ -42,6 +47,8 @@ struct ReplayOptions {
   std::string device_name() const { return device == "auto" ? "cpu" : device; }
   replay::Rounding rounding_mode() const;
   Verbosity verbosity() const { return quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal; }
+  /// Which fusions run as their parts too; empty: none.
+  replay::ChooseParts parts() const;
   /// What can be known to be wrong before a program is read: patterns, pairs, recipes, files that are missing, options that exclude each
   /// other.
   base::Status check() const;
@@ -51,7 +58,11 @@ struct ReplayOptions {
   std::vector<model::Setting> settings() const;
 };
 
-/// The regular expression of --steps.
-base::Result<std::regex> pattern_of(const std::string& steps);
+/// A regular expression that an option gives.
+base::Result<std::regex> pattern_of(const char* option, const std::string& text);
+/// "A,B" of --fuse, without '%'.
+base::Result<std::pair<std::string, std::string>> pair_of(const std::string& names);
+/// Does it match a step's name somewhere? An Error where some pattern tells only while it matches that it needs too much.
+base::Result<bool> matches(const std::regex& expression, const char* option, std::string_view name);
 
 }  // namespace cli

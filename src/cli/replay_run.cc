@@ -12,9 +12,11 @@
 
 #include "replay/device/devices.h"
 #include "replay/engine.h"
+#include "replay/fuse.h"
 #include "replay/measure/criterion.h"
 #include "src/base/clock.h"
 #include "src/base/text.h"
+#include "src/cli/fusion_records.h"
 #include "src/cli/output.h"
 #include "src/cli/replay_isolated.h"
 #include "src/cli/step_records.h"
@@ -87,27 +89,55 @@ base::Result<ir::Module> cut_instruction(const ir::Module& module, const std::st
   return no_such(module, "instruction", name, names);
 }
 
-/// The module that runs: the whole one, or a part cut out of it.
-base::Result<ir::Module> selected(const ir::Module& module, const ReplayOptions& options) {
+base::Result<ir::Module> cut_out(const ir::Module& module, const ReplayOptions& options) {
   if (!options.computation.empty()) return cut_computation(module, options.computation);
   if (!options.instruction.empty()) return cut_instruction(module, options.instruction);
   return module;
 }
 
-constexpr size_t kMatched = 1000;  ///< bytes of a name that --steps sees: std::regex recurses once per byte
+base::Result<ir::InstrRef> step_named(const ir::Module& module, const std::string& name) {
+  if (const auto found = instruction_named(module, name)) return *found;
+  std::vector<std::string_view> names;
+  for (const ir::Computation& c : module.computations) {
+    for (const ir::Instr& instr : c.instrs) names.push_back(module.name_of(instr));
+  }
+  return no_such(module, "instruction", name, names);
+}
+
+base::Result<replay::Neighbours> pair_named(const ir::Module& module, const std::string& names) {
+  ASSIGN_OR_RETURN(const auto pair, pair_of(names));
+  ASSIGN_OR_RETURN(const ir::InstrRef first, step_named(module, pair.first));
+  ASSIGN_OR_RETURN(const ir::InstrRef second, step_named(module, pair.second));
+  if (first.comp != second.comp)
+    return base::Error{fmt::format("--fuse {}: they stand in different computations", base::escaped(names)), base::Exit::wrong_use};
+  return replay::Neighbours{first.comp, first.instr, second.instr};
+}
 
 base::Result<std::vector<bool>> timed_steps(const replay::Plan& plan, const std::string& pattern) {
   std::vector<bool> timed;
   if (pattern.empty()) return timed;
-  ASSIGN_OR_RETURN(const std::regex expression, pattern_of(pattern));
-  try {
-    for (const replay::Step* step : plan.steps) timed.push_back(std::regex_search(step->name.substr(0, kMatched), expression));
-  } catch (const std::regex_error& error) {  // some patterns tell only while they match that they need too much
-    return base::Error{fmt::format("--steps {}: {}", base::escaped(pattern), error.what()), base::Exit::wrong_use};
+  ASSIGN_OR_RETURN(const std::regex expression, pattern_of("--steps", pattern));
+  for (const replay::Step* step : plan.steps) {
+    ASSIGN_OR_RETURN(const bool matched, matches(expression, "--steps", step->name));
+    timed.push_back(matched);
   }
   if (std::find(timed.begin(), timed.end(), true) == timed.end())
     return base::Error{fmt::format("--steps {}: matches no step; see --list-steps", base::escaped(pattern)), base::Exit::wrong_use};
   return timed;
+}
+
+base::Status check_defused(const replay::Plan& plan, const ReplayOptions& options) {
+  for (const std::string& pattern : options.defuse) {
+    ASSIGN_OR_RETURN(const std::regex expression, pattern_of("--defuse", pattern));
+    bool found = false;
+    for (const replay::Variant& variant : plan.variants) {
+      ASSIGN_OR_RETURN(const bool matched, matches(expression, "--defuse", plan.steps[static_cast<size_t>(variant.fused)]->name));
+      found = found || matched;
+    }
+    if (!found)
+      return base::Error{fmt::format("--defuse {}: matches no fusion; see --list-steps", base::escaped(pattern)), base::Exit::wrong_use};
+  }
+  return {};
 }
 
 double skipped_share(const std::vector<model::StepRecord>& steps) {
@@ -153,6 +183,7 @@ class Session {
     plan_.emplace(std::move(plan));
     record_.plan_ns = base::since_ns(planning);
     ASSIGN_OR_RETURN(timed_, timed_steps(*plan_, options_.steps));
+    RETURN_IF_ERROR(check_defused(*plan_, options_));
     ASSIGN_OR_RETURN(inputs_, options_.input_options(subject_.recipe_file));
     RETURN_IF_ERROR(replay::check_inputs(*plan_, inputs_));
     if (!options_.dump_folder.empty()) RETURN_IF_ERROR(replay::make_folder(options_.dump_folder));
@@ -195,8 +226,9 @@ class Session {
     record_.steps = step_records(*plan_, *device_, subject_);
     result_.skipped_share = skipped_share(record_.steps);
     record_.buffers = buffer_records(*plan_);
-    record_.arena_bytes = plan_->arena_bytes;
-    record_.peak_bytes = plan_->arena_bytes + plan_->parameter_bytes;
+    record_.fusions = fusion_records(*plan_, *device_);
+    record_.arena_bytes = plan_->arena_bytes - plan_->variant_bytes;
+    record_.peak_bytes = record_.arena_bytes + plan_->parameter_bytes;
     if (!plan_->steps.empty()) record_.peak_step = plan_->steps[static_cast<size_t>(plan_->peak_step)]->name;
     return store_.describe(result_.run, record_);
   }
@@ -235,6 +267,7 @@ class Session {
     ASSIGN_OR_RETURN(const replay::Outcome outcome, engine.run(*criterion, recorder));
     line_.clear();
     add_verdicts(record_.steps, outcome);
+    add_part_times(record_.fusions, *plan_, outcome);
     RETURN_IF_ERROR(store_.describe(result_.run, record_));
     RETURN_IF_ERROR(store_.finish(result_.run, outcome.status, step_stats(outcome)));
     result_.status = outcome.status;
@@ -260,6 +293,19 @@ class Session {
 
 }  // namespace
 
+base::Result<ir::Module> selected(const ir::Module& module, const ReplayOptions& options) {
+  ASSIGN_OR_RETURN(ir::Module cut, cut_out(module, options));
+  if (options.fuse.empty()) return cut;
+  std::vector<replay::Neighbours> pairs;
+  for (const std::string& names : options.fuse) {
+    ASSIGN_OR_RETURN(const replay::Neighbours pair, pair_named(cut, names));
+    pairs.push_back(pair);
+  }
+  const auto fused = replay::with_fused(cut, pairs);
+  if (!fused.ok()) return base::Error{"--fuse: " + fused.error().message, base::Exit::wrong_use};
+  return **fused;
+}
+
 base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& options) {
   replay::DeviceOptions device;
   device.threads = options.threads;
@@ -272,6 +318,7 @@ base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOption
   plan.target = device.target();
   plan.device_class = options.device_name();
   plan.reference_only = device.evaluates();
+  plan.parts = options.parts();
   return replay::make_plan(module, plan);
 }
 

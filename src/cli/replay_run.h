@@ -32,6 +32,8 @@ struct RunResult {
   std::string failure;       ///< verification: the step and the numbers; "" if none
 };
 
+/// The module that runs: the whole one, or a part cut out of it; with the pairs of --fuse as fusions.
+base::Result<ir::Module> selected(const ir::Module& module, const ReplayOptions& options);
 base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& options);
 base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOptions& options, const replay::Device& device);
 /// When to stop: the number of passes that was asked for, or a stable median within `budget_s`.

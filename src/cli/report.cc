@@ -6,6 +6,7 @@
 
 #include "src/base/text.h"
 #include "src/cli/command.h"
+#include "src/cli/fusion_line.h"
 #include "src/cli/output.h"
 #include "src/cli/values.h"
 
@@ -71,12 +72,18 @@ Action define_report(CLI::App& app) {
     const report::Report* found = report::find(options->name);
     if (found == nullptr) return no_report(options->name);
     ASSIGN_OR_RETURN(const model::Reader reader, model::Reader::open(options->database));
-    ASSIGN_OR_RETURN(const model::Rows rows, report::run(reader, *found, options->run));
+    ASSIGN_OR_RETURN(model::Rows rows, report::run(reader, *found, options->run));
+    const bool for_people = options->output.format == "table" || options->output.format == "md";
+    if (for_people) rows = report::without_unknown(std::move(rows), *found);
     if (options->run == 0 && options->output.format == "table") {
       ASSIGN_OR_RETURN(const std::string which, which_run(reader));
       RETURN_IF_ERROR(print_out(which));
     }
     RETURN_IF_ERROR(print_rows(rows, options->output));
+    if (for_people && found->name == "fusions") {
+      ASSIGN_OR_RETURN(const std::string line, fusion_line(reader, options->run));
+      RETURN_IF_ERROR(print_out(line));
+    }
     if (rows.rows.empty()) print_err(fmt::format("{}: {}\n", found->name, found->empty));
     return base::Exit::ok;
   };

@@ -103,7 +103,7 @@ std::vector<model::BufferRecord> buffer_records(const replay::Plan& plan) {
   std::set<replay::BufferId> outputs;
   for (const replay::PlanOutput& output : plan.outputs) outputs.insert(output.buffer);
   std::vector<model::BufferRecord> records;
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+  for (size_t i = 0; i < plan.program_buffers; ++i) {
     const replay::Buffer& b = plan.buffers[i];
     const auto id = static_cast<int32_t>(i);
     const bool output = b.kind == replay::Buffer::Kind::temporary && outputs.contains(id);
@@ -143,7 +143,7 @@ void add_verdict(model::StepRecord& step, const replay::Verdict& verdict) {
 }
 
 void add_verdicts(std::vector<model::StepRecord>& steps, const replay::Outcome& outcome) {
-  for (size_t i = 0; i < outcome.verdicts.size(); ++i) add_verdict(steps[i], outcome.verdicts[i]);
+  for (size_t i = 0; i < steps.size() && i < outcome.verdicts.size(); ++i) add_verdict(steps[i], outcome.verdicts[i]);
 }
 
 }  // namespace cli

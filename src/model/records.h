@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/ir/module.h"
+#include "src/model/fusion_records.h"
 #include "src/model/operator_records.h"
 #include "src/model/symbol_index.h"
 
@@ -133,6 +134,7 @@ struct Run {
   std::vector<KernelRecord> kernels;
   std::vector<StepRecord> steps;
   std::vector<BufferRecord> buffers;
+  std::vector<FusionRecord> fusions;  ///< those that were to run as their parts too
   std::vector<Note> notes;
 };
 

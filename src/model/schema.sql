@@ -363,7 +363,7 @@ CREATE TABLE IF NOT EXISTS sample (
   pass        INTEGER NOT NULL,              -- the pass
   step        INTEGER NOT NULL,              -- the step
   variant     INTEGER NOT NULL,              -- 0: the step as the program runs it; 1: a fusion's parts, one by one; 2: the fusion again, in turns with its parts
-  round       INTEGER NOT NULL,              -- of variants 1 and 2: which comparison in this pass, from 0; a round is fused, parts, parts, fused
+  round       INTEGER NOT NULL,              -- of variants 1 and 2: which comparison in this pass, from 0; a round is fused, parts, parts, fused or the other way round, by lot; the faster of two is kept
   begin_ns    INTEGER NOT NULL,              -- begin, since the run's start
   duration_ns INTEGER NOT NULL,              -- of all executions together
   executions  INTEGER NOT NULL,              -- how many: short steps are repeated within a pass, loop bodies run often

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/model/fusion_rows.h"
 #include "src/model/store.h"
-#include "src/stats/paired.h"
 #include "src/stats/stats.h"
 #include "src/timeline/timeline.h"
 
@@ -27,14 +27,9 @@ struct Series {
   std::vector<int32_t> executions;
 };
 
-/// Times of one execution of a fusion and of its parts, taken in turns.
-struct Pairs {
-  std::vector<double> fused_ns, parts_ns;
-};
-
 struct Samples {
   std::map<StepKey, Series> series;
-  std::map<int32_t, Pairs> pairs;  ///< by step
+  std::map<int32_t, FusionPairs> pairs;  ///< by step
   std::vector<timeline::Slice> slices;
 };
 
@@ -53,7 +48,7 @@ base::Result<Samples> read_samples(const Database& database, int64_t run) {
     series.durations_ns.push_back(rows.integer(3));
     series.executions.push_back(static_cast<int32_t>(rows.integer(4)));
     if (variant != kAsItRuns) {
-      Pairs& pairs = samples.pairs[step];
+      FusionPairs& pairs = samples.pairs[step];
       (variant == kFused ? pairs.fused_ns : pairs.parts_ns)
           .push_back(rows.real(3) / static_cast<double>(std::max<int64_t>(1, rows.integer(4))));
     }
@@ -150,40 +145,8 @@ base::Status write_timeline(Database& database, int64_t run, std::vector<timelin
   return {};
 }
 
-std::string_view fusion_word(stats::PairVerdict verdict) {
-  switch (verdict) {
-    case stats::PairVerdict::same:
-      return "neutral";
-    case stats::PairVerdict::second_slower:
-      return "pays";
-    case stats::PairVerdict::second_faster:
-      return "costs";
-  }
-  return "neutral";
-}
-
 int64_t now_unix_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-/// Pairs lie in the same order on both sides. Where a pass was broken off within a round, that has no partner.
-base::Status write_fusion_statistics(Database& database, int64_t run, const std::map<int32_t, Pairs>& pairs) {
-  std::vector<int32_t> steps;
-  std::vector<stats::Paired> found;
-  for (const auto& [step, pair] : pairs) {
-    if (pair.fused_ns.empty() || pair.fused_ns.size() != pair.parts_ns.size()) continue;
-    steps.push_back(step);
-    found.push_back(stats::compare_pairs(pair.fused_ns, pair.parts_ns));
-  }
-  const std::vector<stats::Judged> judged = stats::judge_pairs(found);
-  ASSIGN_OR_RETURN(Statement insert, database.prepare("INSERT INTO fusion_stat (run, step, n, fused_ns, unfused_ns, ratio, ratio_low, "
-                                                      "ratio_high, p_value, verdict) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"));
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const stats::Paired& pair = found[i];
-    RETURN_IF_ERROR(insert.run(run, steps[i], pair.n, pair.first_median, pair.second_median, pair.ratio, pair.ratio_low, pair.ratio_high,
-                               judged[i].p_value, fusion_word(judged[i].verdict)));
-  }
-  return {};
 }
 
 enum class Ended { now, unknown };

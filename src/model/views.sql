@@ -339,6 +339,22 @@ LEFT JOIN fusion f ON f.run = t.run AND f.step = t.step
 LEFT JOIN fusion_stat m ON m.run = t.run AND m.step = t.step
 WHERE t.opcode = 'fusion';
 
+-- What the fusions of a run do together, where their parts ran too. Runs without --unfused, --defuse or tried pairs are not here.
+CREATE VIEW IF NOT EXISTS fusion_total AS
+SELECT
+  run AS run,                        -- run
+  sum(unfused_bytes IS NOT NULL) AS asked,              -- fusions that were to run as their parts too
+  sum(verdict IS NOT NULL) AS measured,                 -- those that did
+  sum(unfused_bytes IS NOT NULL AND unfused_launches IS NULL) AS refused,  -- those that can't be taken apart: see fusion_cost.why
+  sum(coalesce(verdict, '') = 'pays') AS pays,          -- verdicts
+  sum(coalesce(verdict, '') = 'neutral') AS neutral,    -- within noise, or below 1 %
+  sum(coalesce(verdict, '') = 'costs') AS costs,        -- slower than their parts
+  sum(measured_saved_ns) AS measured_saved_ns,          -- time that they save in a pass
+  sum(CASE WHEN verdict IS NOT NULL THEN predicted_saved_ns END) AS predicted_saved_ns  -- that their traffic predicts
+FROM fusion_cost
+GROUP BY run
+HAVING sum(unfused_bytes IS NOT NULL) > 0;
+
 -- How much of a run was executed by what: steps, work, traffic and time by class.
 CREATE VIEW IF NOT EXISTS coverage AS
 SELECT

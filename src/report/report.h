@@ -13,9 +13,9 @@
 namespace report {
 
 /// A report: its name, a sentence, why it may have no rows, and the SQL (parameter ?1 = run id). From sql/NAME.sql: the first comment line
-/// is the sentence, the line "-- Empty: …" the reason.
+/// is the sentence, the line "-- Empty: …" the reason, "-- Optional: …" columns that people need not see where no row has a value.
 struct Report {
-  std::string_view name, about, empty, sql;
+  std::string_view name, about, empty, optional, sql;
 };
 std::span<const Report> reports();
 const Report* find(std::string_view name);
@@ -27,6 +27,9 @@ base::Result<Format> format_named(std::string_view name);
 base::Result<int64_t> existing_run(const model::Reader& reader, int64_t run);
 /// `run` 0: the newest run of the store.
 base::Result<model::Rows> run(const model::Reader& reader, const Report& report, int64_t run);
+
+/// For human tables: without the optional columns that are NULL in all rows.
+model::Rows without_unknown(model::Rows rows, const Report& report);
 
 struct Style {
   bool color = false;

@@ -15,18 +15,19 @@ constexpr std::string_view first_comment(std::string_view sql) {
   return line.starts_with("-- ") ? line.substr(3) : std::string_view();
 }
 
-constexpr std::string_view empty_comment(std::string_view sql) {
-  constexpr std::string_view kMark = "\n-- Empty: ";
-  const size_t begin = sql.find(kMark);
+/// What follows a mark ("\n-- Empty: ") in its line.
+constexpr std::string_view marked_comment(std::string_view sql, std::string_view mark) {
+  const size_t begin = sql.find(mark);
   return begin == std::string_view::npos ? std::string_view()
-                                         : sql.substr(begin + kMark.size(), sql.find('\n', begin + 1) - begin - kMark.size());
+                                         : sql.substr(begin + mark.size(), sql.find('\n', begin + 1) - begin - mark.size());
 }
 
 constexpr auto kReports = [] {
   std::array<Report, std::size(embedded::kFiles)> table{};
   for (size_t i = 0; i < table.size(); ++i) {
     const std::string_view sql = embedded::kFiles[i].text;
-    table[i] = {embedded::kFiles[i].name, first_comment(sql), empty_comment(sql), sql};
+    table[i] = {embedded::kFiles[i].name, first_comment(sql), marked_comment(sql, "\n-- Empty: "), marked_comment(sql, "\n-- Optional: "),
+                sql};
   }
   return table;
 }();
@@ -55,7 +56,25 @@ void resolve_writers(model::Rows& rows) {
   rows.columns.erase(rows.columns.begin() + writer);
 }
 
+bool is_word_of(std::string_view words, std::string_view word) {
+  for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+model::Rows without_unknown(model::Rows rows, const Report& report) {
+  for (size_t column = rows.columns.size(); column-- > 0;) {
+    const auto unknown = [&](const std::vector<model::Cell>& row) { return row[column].kind == model::Cell::Kind::null; };
+    if (!is_word_of(report.optional, rows.columns[column]) || !std::ranges::all_of(rows.rows, unknown)) continue;
+    rows.columns.erase(rows.columns.begin() + static_cast<std::ptrdiff_t>(column));
+    for (auto& row : rows.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+  return rows;
+}
 
 std::span<const Report> reports() { return kReports; }
 

@@ -46,7 +46,7 @@ class Preparation {
     ASSIGN_OR_RETURN(ready_.thread_scratch, Pages::make(scratch_bytes, threads_));
     ready_.times = {std::chrono::nanoseconds(compiled - begin).count(),
                     std::chrono::nanoseconds(std::chrono::steady_clock::now() - compiled).count()};
-    for (const Step* step : plan_.steps) ready_.steps.push_back(resolve(*step));
+    for (const Step* step : startable(plan_)) ready_.steps.push_back(resolve(*step));
     return std::move(ready_);
   }
 
@@ -118,7 +118,7 @@ Status Preparation::compile_kernels() {
 }
 
 Status Preparation::create_products() {
-  for (const Step* step : plan_.steps) {
+  for (const Step* step : startable(plan_)) {
     for (const Launch& launch : step->launches) {
       const auto* gemm = std::get_if<Gemm>(&launch);
       const auto* library = std::get_if<LibraryCall>(&launch);

@@ -30,7 +30,13 @@ class NullDevice : public Device {
   base::Status prepare(const Plan& plan) override {
     plan_ = &plan;
     durations_ns_.clear();
-    for (const Step* step : plan.steps) durations_ns_.push_back(duration_ns(*step));
+    steps_ = startable(plan);
+    for (const Step* step : steps_) durations_ns_.push_back(duration_ns(*step));
+    for (const Variant& variant : plan.variants) {
+      if (!variant.why.empty()) continue;
+      int64_t& whole_ns = durations_ns_[static_cast<size_t>(variant.whole.id)] = 0;
+      for (const Step& part : variant.parts) whole_ns += durations_ns_[static_cast<size_t>(part.id)];
+    }
     return {};
   }
   std::vector<model::KernelRecord> kernels() const override {
@@ -42,7 +48,7 @@ class NullDevice : public Device {
   }
   std::vector<int32_t> kernels_of(StepId step) const override {
     std::vector<int32_t> indices;
-    for (const Launch& launch : plan_->steps[static_cast<size_t>(step)]->launches) {
+    for (const Launch& launch : steps_[static_cast<size_t>(step)]->launches) {
       if (const auto* call = std::get_if<KernelCall>(&launch)) indices.push_back(call->kernel);
     }
     return indices;
@@ -74,6 +80,7 @@ class NullDevice : public Device {
 
   int threads_;
   const Plan* plan_ = nullptr;
+  std::vector<const Step*> steps_;
   std::vector<int64_t> durations_ns_;
   std::vector<model::Sample> samples_;
   int64_t clock_ns_ = 0;

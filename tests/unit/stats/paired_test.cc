@@ -1,0 +1,87 @@
+// Comparisons of pairs: the tests behind verdicts against known values, and verdicts against noise with heavy tails.
+#include "src/stats/paired.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace stats {
+namespace {
+
+TEST(Student, AgreesWithTables) {
+  EXPECT_NEAR(student_two_sided(12.7062, 1), 0.05, 1e-6);
+  EXPECT_NEAR(student_two_sided(2.2281, 10), 0.05, 1e-5);
+  EXPECT_NEAR(student_two_sided(-3.1693, 10), 0.01, 1e-5);
+  EXPECT_NEAR(student_quantile(0.05, 4), 2.7764, 1e-4);
+  EXPECT_NEAR(student_quantile(0.05, 1000), 1.9623, 1e-4);
+  EXPECT_EQ(student_two_sided(0, 5), 1);
+}
+
+TEST(SignTest, CountsTails) {
+  EXPECT_DOUBLE_EQ(sign_test(0, 5), 2.0 / 32);
+  EXPECT_DOUBLE_EQ(sign_test(2, 10), 2.0 * (1 + 10 + 45) / 1024);
+  EXPECT_EQ(sign_test(5, 10), 1);
+  EXPECT_EQ(sign_test(0, 0), 1);
+  EXPECT_GT(sign_test(0, 5000), -1);  // 2^-5000 is no double
+}
+
+TEST(Pairs, OfExactTimesAreCertain) {
+  const std::vector<double> fused{100, 100, 100}, parts{150, 150, 150};
+  const Paired pair = compare_pairs(fused, parts);
+  EXPECT_EQ(pair.n, 3);
+  EXPECT_EQ(pair.first_median, 100);
+  EXPECT_EQ(pair.second_median, 150);
+  EXPECT_EQ(pair.ratio, 1.5);
+  EXPECT_DOUBLE_EQ(pair.ratio_low, 1.5);
+  EXPECT_DOUBLE_EQ(pair.ratio_high, 1.5);
+  EXPECT_EQ(pair.p_value, 0);
+  EXPECT_EQ(compare_pairs(fused, fused).p_value, 1);
+}
+
+TEST(Pairs, OneIsNoProof) {
+  const std::vector<double> fused{100}, parts{200};
+  const Paired pair = compare_pairs(fused, parts);
+  EXPECT_EQ(pair.ratio, 2);
+  EXPECT_TRUE(std::isnan(pair.ratio_low));
+  EXPECT_EQ(pair.p_value, 1);
+  EXPECT_EQ(judge_pairs({{pair}})[0].verdict, PairVerdict::same);
+}
+
+TEST(Pairs, WhatSlowsBothLeavesTheRatioAlone) {
+  std::vector<double> fused, parts;
+  for (int i = 0; i < 20; ++i) {
+    const double slow = i % 3 == 0 ? 10 : 1;
+    fused.push_back(100 * slow);
+    parts.push_back(120 * slow);
+  }
+  const Paired pair = compare_pairs(fused, parts);
+  EXPECT_DOUBLE_EQ(pair.ratio, 1.2);
+  EXPECT_DOUBLE_EQ(pair.ratio_low, 1.2);
+  EXPECT_LT(pair.p_value, 1e-5);
+}
+
+TEST(Judged, CorrectsForTheirNumber) {
+  std::vector<Paired> pairs(4);
+  pairs[0] = {20, 1, 1.1, 1.1, 1, 1, 0.001};
+  pairs[1] = {20, 1, 1.1, 1.1, 1, 1, 0.02};
+  pairs[2] = {20, 1, 0.9, 0.9, 1, 1, 0.04};
+  pairs[3] = {20, 1, 1.1, 1.1, 1, 1, 0.5};
+  const std::vector<Judged> judged = judge_pairs(pairs);  // p · 4 / rank, not above what follows
+  EXPECT_DOUBLE_EQ(judged[0].p_value, 0.004);
+  EXPECT_DOUBLE_EQ(judged[1].p_value, 0.04);
+  EXPECT_DOUBLE_EQ(judged[2].p_value, 0.04 * 4 / 3);
+  EXPECT_DOUBLE_EQ(judged[3].p_value, 0.5);
+  EXPECT_EQ(judged[0].verdict, PairVerdict::second_slower);
+  EXPECT_EQ(judged[1].verdict, PairVerdict::second_slower);
+  EXPECT_EQ(judged[2].verdict, PairVerdict::same);
+  EXPECT_TRUE(judge_pairs({}).empty());
+}
+
+TEST(Judged, ADifferenceTooSmallToMatterIsNone) {
+  const Paired sure{1000, 1, 1.005, 1.005, 1.004, 1.006, 0};
+  EXPECT_EQ(judge_pairs({{sure}})[0].verdict, PairVerdict::same);
+}
+
+}  // namespace
+}  // namespace stats
