@@ -38,8 +38,9 @@ struct Defused {
 /// nothing needs are left out.
 Defused with_parts(const ir::Module& module, const ChooseParts& choose);
 
-/// Nominal operations (a function counts as one) that a kernel does again when every use of a value at another place computes the value anew, as loop emitters
-/// inline operands: flops(inlined) − flops(each value once). Products, sorts and scatters read stored values. A model.
+/// Nominal operations (a function counts as one) that a kernel does again when every use of a value at another place computes the value
+/// anew, as loop emitters inline operands: flops(inlined) − flops(each value once). Products, sorts and scatters read stored values. A
+/// model.
 double recomputed_flops(const ir::Module& module, ir::CompId fused);
 
 }  // namespace replay

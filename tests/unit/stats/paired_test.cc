@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <random>
+#include <sstream>
 
 namespace stats {
 namespace {
@@ -81,6 +83,48 @@ TEST(Judged, CorrectsForTheirNumber) {
 TEST(Judged, ADifferenceTooSmallToMatterIsNone) {
   const Paired sure{1000, 1, 1.005, 1.005, 1.004, 1.006, 0};
   EXPECT_EQ(judge_pairs({{sure}})[0].verdict, PairVerdict::same);
+}
+
+/// Logarithms (in 1e-4) of ratios that BERT's fusions gave beside themselves on a shared machine, one fusion a line.
+std::vector<std::vector<double>> recorded_noise() {
+  std::ifstream file(SOURCE_DIR "/tests/unit/stats/noise.txt");
+  std::vector<std::vector<double>> noise;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    noise.emplace_back();
+    for (double value; words >> value;) noise.back().push_back(value * 1e-4);
+  }
+  return noise;
+}
+
+/// Pairs drawn from a fusion's noise, the sides by lot as the order of runs is.
+Paired drawn(const std::vector<double>& noise, size_t pairs, double ratio, std::mt19937& random) {
+  std::vector<double> fused(pairs, 1000), parts;
+  for (size_t i = 0; i < pairs; ++i) {
+    const double sign = random() % 2 == 0 ? 1 : -1;
+    parts.push_back(1000 * ratio * std::exp(sign * noise[random() % noise.size()]));
+  }
+  return compare_pairs(fused, parts);
+}
+
+TEST(Verdicts, OnRecordedNoiseNeitherCryWolfNorSleep) {
+  const auto noise = recorded_noise();
+  ASSERT_GT(noise.size(), 50u);
+  std::mt19937 random(1);
+  int wrong = 0, fusions = 0, called = 0, planted = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    std::vector<Paired> pairs;
+    for (size_t i = 0; i < noise.size(); ++i) pairs.push_back(drawn(noise[i], 200, i % 10 == 0 ? 1.05 : 1, random));
+    const auto judged = judge_pairs(pairs);
+    for (size_t i = 0; i < noise.size(); ++i) {
+      const bool slowed = i % 10 == 0;
+      (slowed ? planted : fusions) += 1;
+      if (slowed && judged[i].verdict == PairVerdict::second_slower) ++called;
+      if (!slowed && judged[i].verdict != PairVerdict::same) ++wrong;
+    }
+  }
+  EXPECT_LT(wrong, 0.01 * fusions) << wrong << " of " << fusions;
+  EXPECT_GE(called, 0.95 * planted) << called << " of " << planted;
 }
 
 }  // namespace
