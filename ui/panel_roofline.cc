@@ -195,9 +195,9 @@ class RooflinePanel final : public Panel {
       beside = beside_.interact("beside", left);
     }
     project(roof, main, left, strip);
-    const std::vector<Box> taken = draw_ceilings(roof, main, left, strip);
+    draw_ceilings(roof, main, left, strip);
     draw_points(session, roof, main, left, strip);
-    draw_labels(roof, main, taken);
+    draw_labels(roof, main, name_ceilings(roof, main));
     const int at = action.hovered || beside.hovered ? point_at(action.mouse.x, action.mouse.y) : -1;
     if (at >= 0) hover(roof, main, static_cast<size_t>(at));
     if (at >= 0 && (action.clicked || beside.clicked))
@@ -255,13 +255,24 @@ class RooflinePanel final : public Panel {
     return best;
   }
 
-  /// Lines of the limits, and the places of their names.
-  std::vector<Box> draw_ceilings(const Roofline& roof, const Frame& main, const Frame& left, bool strip) const {
+  /// Over the points, for large ones lie on the roof.
+  static std::vector<Box> name_ceilings(const Roofline& roof, const Frame& main) {
+    std::vector<Box> taken;
+    int rows[2] = {0, 0};
+    for (const Ceiling& c : roof.ceilings) {
+      const bool is_memory = c.limits == Ceiling::Limits::memory;
+      Box box = name_ceiling(c, main, roof, rows[is_memory ? 0 : 1]++);
+      if (!is_memory) box.y0 = main.min.y;  // no label above them: its line would cross the names
+      if (box.x1 > box.x0) taken.push_back(box);
+    }
+    return taken;
+  }
+
+  void draw_ceilings(const Roofline& roof, const Frame& main, const Frame& left, bool strip) const {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float em = ImGui::GetFontSize();
     const ImU32 ink = ImGui::GetColorU32(ImGuiCol_Text);
     const double memory = roof.best(Ceiling::Limits::memory), compute = roof.best(Ceiling::Limits::compute);
-    std::vector<Box> taken;
     draw.PushClipRect(main.min, main.max, true);
     for (const Ceiling& c : roof.ceilings) {
       const bool is_memory = c.limits == Ceiling::Limits::memory, best = c.per_s == (is_memory ? memory : compute);
@@ -278,13 +289,6 @@ class RooflinePanel final : public Panel {
       }
     }
     draw.PopClipRect();
-    int rows[2] = {0, 0};
-    for (const Ceiling& c : roof.ceilings) {
-      const bool is_memory = c.limits == Ceiling::Limits::memory;
-      Box box = name_ceiling(c, main, roof, rows[is_memory ? 0 : 1]++);
-      if (!is_memory) box.y0 = main.min.y;  // no label above them: its line would cross the names
-      if (box.x1 > box.x0) taken.push_back(box);
-    }
     if (strip) {
       draw.PushClipRect(left.min, left.max, true);
       for (const Ceiling& c : roof.ceilings) {
@@ -294,7 +298,6 @@ class RooflinePanel final : public Panel {
       }
       draw.PopClipRect();
     }
-    return taken;
   }
 
   /// The name of a limit in the empty corner above the roof, with a line to it; those of a kind stand in rows. Where the view leaves no
@@ -393,7 +396,7 @@ class RooflinePanel final : public Panel {
     std::vector<std::string> texts;
     for (size_t i = 0; i < roof.points.size() && wishes.size() < kMostLabels && roof.points[i].weight > 0.02f; ++i) {
       if (roof.points[i].beside || projection_.x[i] == kNowhere) continue;
-      texts.push_back(short_text(roof.run->steps[roof.points[i].index].name, 26));
+      texts.push_back(short_text(roof.run->steps[roof.points[i].index].name, 36));
       const ImVec2 size = ImGui::CalcTextSize(texts.back().c_str());
       wishes.push_back({projection_.x[i], projection_.y[i], projection_.r[i], size.x + 4, size.y});
     }

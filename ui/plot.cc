@@ -44,7 +44,8 @@ std::string label_of(double value, std::string_view unit) {
 
 std::vector<Tick> linear_ticks(const Axis& axis, float gap, std::string_view unit) {
   constexpr int kMost = 1000;
-  const double step = round_step((axis.hi - axis.lo) * gap / std::abs(axis.p1 - axis.p0));
+  const double finest = unit == "_count" ? 1 : 0;  // there is no half sample
+  const double step = std::max(finest, round_step((axis.hi - axis.lo) * gap / std::abs(axis.p1 - axis.p0)));
   const double first = std::ceil(axis.lo / step - 1e-9);
   if (!std::isfinite(step) || !(step > 0) || !(std::abs(first) < 1e15)) return {};  // beyond that neighbours are the same number
   const Prefix prefix = prefix_for(std::max(std::abs(axis.lo), std::abs(axis.hi)), unit);

@@ -23,7 +23,8 @@ struct Tick {
   double value = 0;
   std::string label;
 };
-/// Round values, at least `gap` pixels apart; of a log axis powers of ten. `unit` is a suffix as in report::human ("_ns", "_bytes").
+/// Round values, at least `gap` pixels apart; of a log axis powers of ten. `unit` is a suffix as in report::human ("_ns", "_bytes");
+/// "_count": whole numbers.
 std::vector<Tick> ticks(const Axis& axis, float gap, std::string_view unit);
 
 /// Grid, labels and title of a plot; `area` is what is left for the data.

@@ -93,7 +93,7 @@ void histogram(const char* id, const Bins& bins, const SampleMarks& marks, ImVec
     Axis x{bins.lo, bins.hi}, y{0, std::max(1.0, bins.most() * 1.05)};
     if (marks.shows_zero) x.lo = std::min(0.0, x.lo);
     if (!(x.hi > x.lo)) x = {x.lo - std::max(1.0, std::abs(x.lo) * 0.01), x.hi + std::max(1.0, std::abs(x.hi) * 0.01)};
-    const Frame f = frame({sample_line(bins, marks), "_ns", "", "", ""}, space.min, {space.max.x, space.max.y + em * 1.4f}, x, y);
+    const Frame f = frame({sample_line(bins, marks), "_ns", "_count", "", ""}, space.min, {space.max.x, space.max.y + em * 1.4f}, x, y);
     draw.PushClipRect(f.min, f.max, true);
     if (std::isfinite(marks.ci_low_ns) && std::isfinite(marks.ci_high_ns)) {
       const float x0 = f.x.pixel(marks.ci_low_ns), x1 = f.x.pixel(marks.ci_high_ns);

@@ -30,6 +30,12 @@ TEST(Ticks, AreFarEnoughApartAndNeighboursDiffer) {
   }
 }
 
+TEST(Ticks, OfCountsAreWhole) {
+  const std::vector<Tick> all = ticks({0, 2.1, 0, 500}, 20, "_count");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[2].label, "2");
+}
+
 TEST(Ticks, OfValuesThatNoDoubleTellsApartAreNone) {
   EXPECT_TRUE(ticks({1e17, 1e17 + 64, 0, 500}, 20, "").empty());  // a loop by value would never end
   EXPECT_TRUE(ticks({kNaN, 1, 0, 500}, 20, "").empty());
