@@ -96,7 +96,7 @@ class Overview final : public Panel {
     ImGui::NewLine();
   }
 
-  /// What to do: findings, doubts, coverage.
+  /// What to do: findings, doubts, coverage, import.
   static void draw_left(Session& session, const Content& content) {
     if (!content.findings.rows.empty()) {
       fact_title("Look at these first");
@@ -108,12 +108,15 @@ class Overview final : public Panel {
     fact_title("What ran, by class");
     draw_small_table("coverage", content.coverage, kMostNotes);
     ImGui::NewLine();
+    fact_title("What was imported");
+    draw_small_table("accounts", content.accounts, kMostNotes);
+    ImGui::NewLine();
     if (content.notes.rows.empty()) return;
     fact_title("What the import and the replay could go on without");
     draw_small_table("notes", content.notes, kMostNotes);
   }
 
-  /// Where: machine, ceilings, options, import.
+  /// Where: machine, ceilings, options.
   static void draw_right(Session&, const Content& content) {
     if (begin_facts("machine")) {
       int id = 0;
@@ -128,9 +131,6 @@ class Overview final : public Panel {
       }
       end_facts();
     }
-    ImGui::NewLine();
-    fact_title("Import");
-    draw_small_table("accounts", content.accounts, kMostNotes);
   }
 
   static void fact_title(const char* text) {
