@@ -53,7 +53,7 @@ void make_dots(Compared& out) {
   std::vector<double> sizes;
   for (uint32_t i = 0; i < out.steps.size(); ++i) {
     const S& s = out.steps[i];
-    if (std::isfinite(s.percent)) sizes.push_back(std::abs(s.percent));
+    if (std::isfinite(s.percent)) sizes.push_back(std::max({std::abs(s.percent), std::abs(s.low_percent), std::abs(s.high_percent)}));
     if (!(s.before_ns > 0 && s.after_ns > 0 && std::max(s.before_ns, s.after_ns) < 1e18)) continue;
     const bool first = out.dots.empty();
     out.lo_ns = std::min({first ? s.before_ns : out.lo_ns, s.before_ns, s.after_ns});

@@ -26,7 +26,7 @@ struct Compared {
   int64_t matched = 0, slower = 0, faster = 0, same = 0, not_judged = 0, fresh = 0, gone = 0;
   std::vector<Dot> dots;                 ///< decimal logarithms of before_ns and after_ns; rank 1: faster, 2: slower; index in `steps`
   double lo_ns = 0, hi_ns = 0;           ///< of the dots; 0: there are none
-  double usual_percent = 1;              ///< 95 % of the changes are no larger
+  double usual_percent = 1;              ///< 95 % of the changes are no larger, their intervals included
   std::vector<std::string> differences;  ///< "threads: 2, then 4"
 };
 Compared compared(const report::Comparison& comparison);
