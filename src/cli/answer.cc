@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/base/text.h"
 #include "src/cli/fusion_line.h"
 #include "src/cli/output.h"
+#include "src/report/units.h"
 
 namespace cli {
 namespace {
@@ -61,6 +64,21 @@ base::Result<std::string> verified_line(const model::Reader& reader, int64_t run
   if (cells[2].kind == model::Cell::Kind::null) return std::string();
   return fmt::format("Verified: {} of {} steps agree with the reference; worst error {:.3g} % of what is tolerated, in {}\n",
                      cells[0].integer, cells[1].integer, 100 * cells[2].real, base::escaped(cells[3].text));
+}
+
+/// "Look first at custom-call.53 and 1 more like it, far from its roof: 1.51 s of a pass (6.5 %), at most 790 ms to win; computes at …":
+/// what the report `findings` begins with.
+base::Result<std::string> first_findings(const model::Reader& reader, int64_t run) {
+  constexpr size_t kShown = 2;
+  ASSIGN_OR_RETURN(const model::Rows found, report::run(reader, *report::find("findings"), run));
+  std::string lines;
+  for (const auto& row : std::span(found.rows).first(std::min(kShown, found.rows.size()))) {
+    const auto shown = [&](size_t column) { return report::human(row[column], found.columns[column]); };
+    if (row[2].kind == model::Cell::Kind::null) continue;
+    lines += fmt::format("{} {} ({}): {} a pass ({}){}; {}\n", lines.empty() ? "Look first at" : "          and at", shown(1), shown(0),
+                         shown(2), shown(3), row[4].kind == model::Cell::Kind::null ? "" : ", at most " + shown(4) + " to win", shown(5));
+  }
+  return lines;
 }
 
 std::string status_line(const RunResult& result, const std::string& database) {
@@ -129,7 +147,9 @@ base::Status print_answer(const std::string& database, const std::string& accoun
   if (!titled) return {};
   ASSIGN_OR_RETURN(const std::string verified, verified_line(reader, result.run));
   ASSIGN_OR_RETURN(const std::string fusions, fusion_line(reader, result.run));
-  return print_out("\n" + total_line(result) + fusions + verified + status_line(result, database));
+  ASSIGN_OR_RETURN(const std::string findings, first_findings(reader, result.run));
+  return print_out("\n" + findings + (findings.empty() ? "" : "\n") + total_line(result) + fusions + verified +
+                   status_line(result, database));
 }
 
 }  // namespace cli
