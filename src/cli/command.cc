@@ -22,6 +22,7 @@ constexpr Command kCommands[] = {
     {"import", "import programs into a database without running them", define_import},
     {"report", "print a report of a database; without a name, list the reports", define_report},
     {"compare", "compare two runs step by step, of one database or of two", define_compare},
+    {"export", "write a run as one HTML page, or as a trace for Perfetto", define_export},
     {"query", "answer an SQL query (read-only)", define_query},
     {"list", "list what a database holds: sources, modules, runs", define_list},
     {"view", "look at databases in a window: timeline, fusion costs, roofline, memory, source (profile-view)", define_view},

@@ -24,14 +24,22 @@ constexpr auto kQueries = [] {
   return table;
 }();
 
+const Query& named(std::string_view name) {
+  const auto* query = std::ranges::find(kQueries, name, &Query::name);
+  assert(query != kQueries.end());
+  return *query;
+}
+
 }  // namespace
 
 std::span<const Query> queries() { return kQueries; }
 
 base::Result<model::Rows> ask(const model::Reader& reader, std::string_view name, std::span<const model::Cell> parameters) {
-  const auto* query = std::ranges::find(kQueries, name, &Query::name);
-  assert(query != kQueries.end());
-  return reader.query(query->sql, parameters);
+  return reader.query(named(name).sql, parameters);
+}
+
+base::Result<model::Cursor> start(const model::Reader& reader, std::string_view name, std::span<const model::Cell> parameters) {
+  return reader.start(named(name).sql, parameters);
 }
 
 model::Cell cell(int64_t value) { return {model::Cell::Kind::integer, value, 0, {}}; }

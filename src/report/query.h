@@ -17,6 +17,8 @@ std::span<const Query> queries();
 
 /// Runs queries/NAME.sql. A name that is not there is our mistake (an assert); a wrong number of parameters is an Error.
 base::Result<model::Rows> ask(const model::Reader& reader, std::string_view name, std::span<const model::Cell> parameters = {});
+/// The same for answers that may not fit into memory. The cursor must not outlive the reader.
+base::Result<model::Cursor> start(const model::Reader& reader, std::string_view name, std::span<const model::Cell> parameters = {});
 
 model::Cell cell(int64_t value);
 model::Cell cell(double value);

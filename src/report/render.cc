@@ -13,6 +13,7 @@
 
 #include "src/base/text.h"
 #include "src/report/display.h"
+#include "src/report/json.h"
 #include "src/report/report.h"
 #include "src/report/units.h"
 
@@ -225,26 +226,6 @@ class CsvRows final : public RowWriter {
   std::string head_;  ///< until it is written
 };
 
-std::string json_text(std::string_view text) {
-  return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::string json_cell(const Cell& cell) {
-  switch (cell.kind) {
-    case Kind::null:
-      return "null";
-    case Kind::integer:
-      return fmt::format("{}", cell.integer);
-    case Kind::real:
-      return std::isfinite(cell.real) ? fmt::format("{}", cell.real) : "null";  // JSON has no infinity
-    case Kind::text:
-      return json_text(cell.text);
-    case Kind::blob:
-      return "\"" + hexadecimal(cell.text) + "\"";
-  }
-  return "null";
-}
-
 /// Keys of an object must differ: a second "name" becomes "name_2".
 std::vector<std::string> json_keys(const std::vector<std::string>& names) {
   std::set<std::string> used;
@@ -289,6 +270,26 @@ std::string json_array(const Rows& rows) {
 }
 
 }  // namespace
+
+std::string json_text(std::string_view text) {
+  return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string json_cell(const Cell& cell) {
+  switch (cell.kind) {
+    case Kind::null:
+      return "null";
+    case Kind::integer:
+      return fmt::format("{}", cell.integer);
+    case Kind::real:
+      return std::isfinite(cell.real) ? fmt::format("{}", cell.real) : "null";  // JSON has no infinity
+    case Kind::text:
+      return json_text(cell.text);
+    case Kind::blob:
+      return "\"" + hexadecimal(cell.text) + "\"";
+  }
+  return "null";
+}
 
 base::Result<Format> format_named(std::string_view name) {
   std::array<std::string_view, std::size(kSpellings)> names;

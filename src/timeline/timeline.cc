@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <functional>
-#include <queue>
 
 namespace timeline {
 namespace {
@@ -112,23 +110,25 @@ base::Result<std::vector<Record>> records_of(std::span<const std::byte> chunk) {
 
 /// Adds lanes for slices that are sorted by begin.
 void put_on_lanes(std::span<const Slice> slices, std::vector<std::vector<Slice>>& lanes) {
-  using Busy = std::pair<int64_t, size_t>;  // until when, which lane
-  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
-  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> free;  // the lowest lane first
+  const size_t first = lanes.size();
+  LaneAllocator allocator;
   for (const Slice& slice : slices) {
-    for (; !busy.empty() && busy.top().first <= slice.begin_ns; busy.pop()) free.push(busy.top().second);
-    if (free.empty()) {
-      free.push(lanes.size());
-      lanes.emplace_back();
-    }
-    const size_t lane = free.top();
-    free.pop();
-    busy.emplace(slice.begin_ns + slice.duration_ns, lane);
+    const size_t lane = first + allocator.place(slice.begin_ns, slice.begin_ns + slice.duration_ns);
+    if (lane == lanes.size()) lanes.emplace_back();
     lanes[lane].push_back(slice);
   }
 }
 
 }  // namespace
+
+size_t LaneAllocator::place(int64_t begin_ns, int64_t end_ns) {
+  for (; !busy_.empty() && busy_.top().first <= begin_ns; busy_.pop()) free_.push(busy_.top().second);
+  if (free_.empty()) free_.push(lanes_++);
+  const size_t lane = free_.top();
+  free_.pop();
+  busy_.emplace(end_ns, lane);
+  return lane;
+}
 
 std::vector<std::vector<Slice>> lanes(std::vector<Slice> slices) {
   for (Slice& slice : slices) {

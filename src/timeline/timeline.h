@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "src/base/result.h"
@@ -32,6 +35,19 @@ static_assert(sizeof(Bucket) == 16);
 struct Level {
   int shift = 0;
   std::vector<Bucket> buckets;
+};
+
+/// Puts slices that overlap on different lanes; they come in the order of their begins. What it keeps grows with the lanes.
+class LaneAllocator {
+ public:
+  /// The lowest lane that is free at `begin_ns`; it is busy until `end_ns`.
+  size_t place(int64_t begin_ns, int64_t end_ns);
+
+ private:
+  using Busy = std::pair<int64_t, size_t>;                                 ///< until when, which lane
+  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy_;      ///< the first to end on top
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> free_;  ///< the lowest on top
+  size_t lanes_ = 0;
 };
 
 /// Slices that overlap are put on different lanes; within one they are sorted and apart, so that begins are distinct. Variants other than

@@ -19,4 +19,4 @@ JOIN (SELECT id AS id, 'device' AS fact, name AS value FROM device
       UNION ALL SELECT id, 'libraries', libraries FROM device) f ON f.id = d.id
 WHERE r.id = ?1
 UNION ALL
-SELECT name, value FROM run_option WHERE run = ?1;
+SELECT name, value FROM run_option WHERE run = ?1 AND name NOT IN ('device', 'threads');
