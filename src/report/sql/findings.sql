@@ -15,7 +15,7 @@ s AS MATERIALIZED (
   WHERE r.run = ?1
 ),
 pass AS MATERIALIZED (SELECT sum(pass_ns) AS ns, count(*) AS steps, sum(flops) AS flops, sum(pass_ns IS NOT NULL) AS timed FROM s),
--- Steps of one key are one piece of work; those of less than 10 us are a finding of their own.
+-- Steps of one key are one piece of work; those of less than 10 µs are a finding of their own.
 alike AS MATERIALIZED (
   SELECT count(*) AS steps, sum(pass_ns) AS pass_ns, sum(gain_ns) AS gain_ns, max(pass_ns) AS longest_ns,
     step, name, class, bound_by, gb_per_s, gflop_per_s, attainable_gflop_per_s, 100 * (1 - sum(gain_ns) / nullif(sum(pass_ns), 0)) AS roof_percent
@@ -46,7 +46,7 @@ found AS (
     a.pass_ns, NULL, 'how fast it could be is not known here: its work or the limits of the machine were not told', a.step, 0.5 * a.pass_ns
   FROM (SELECT * FROM alike WHERE gain_ns IS NULL ORDER BY pass_ns DESC, step LIMIT 3) a JOIN pass p ON a.pass_ns >= 0.05 * p.ns
   UNION ALL
-  SELECT 'many tiny steps', format('%d steps of less than 10 us', count(*)), sum(s.pass_ns), sum(s.gain_ns),
+  SELECT 'many tiny steps', format('%d steps of less than 10 µs', count(*)), sum(s.pass_ns), sum(s.gain_ns),
     'starting them costs more than their work: fuse them, or give each more to do', NULL, coalesce(sum(s.gain_ns), 0.5 * sum(s.pass_ns))
   FROM s JOIN pass p WHERE s.median_ns < 1e4 AND s.ran HAVING count(*) >= 10 AND sum(s.pass_ns) >= 0.02 * max(p.ns)
   UNION ALL
