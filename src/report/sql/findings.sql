@@ -46,6 +46,11 @@ found AS (
     a.pass_ns, NULL, 'how fast it could be is not known here: its work or the limits of the machine were not told', a.step, 0.5 * a.pass_ns
   FROM (SELECT * FROM alike WHERE gain_ns IS NULL ORDER BY pass_ns DESC, step LIMIT 3) a JOIN pass p ON a.pass_ns >= 0.05 * p.ns
   UNION ALL
+  SELECT 'fusion that costs', name, pass_ns, -measured_saved_ns,
+    format('its %d parts, run alone, take %.3g %% less: keep the compiler from fusing them', parts, -100 * measured_saved_ns / nullif(fused_ns * calls, 0)),
+    step, -measured_saved_ns
+  FROM (SELECT * FROM fusion_cost WHERE run = ?1 AND verdict = 'costs' ORDER BY measured_saved_ns, step LIMIT 3)
+  UNION ALL
   SELECT 'many tiny steps', format('%d steps of less than 10 µs', count(*)), sum(s.pass_ns), sum(s.gain_ns),
     'starting them costs more than their work: fuse them, or give each more to do', NULL, coalesce(sum(s.gain_ns), 0.5 * sum(s.pass_ns))
   FROM s JOIN pass p WHERE s.median_ns < 1e4 AND s.ran HAVING count(*) >= 10 AND sum(s.pass_ns) >= 0.02 * max(p.ns)
