@@ -123,14 +123,14 @@ json json_of(const model::Rows& rows, size_t limit) {
   return {{"columns", rows.columns}, {"rows", std::move(list)}, {"more", rows.rows.size() - std::min(limit, rows.rows.size())}};
 }
 
-base::Result<json> tables(const model::Reader& reader, int64_t run, const PageLimits& limits) {
+json tables(const model::Reader& reader, int64_t run, const PageLimits& limits) {
   json all = json::object();
   for (const std::string_view name : kTables) {
     const Report* report = find(name);
-    ASSIGN_OR_RETURN(const model::Rows rows, report::run(reader, *report, run));
-    json table = json_of(rows, limits.rows);
+    const base::Result<model::Rows> rows = report::run(reader, *report, run);
+    json table = json_of(rows.ok() ? *rows : model::Rows{}, limits.rows);
     table["about"] = report->about;
-    table["empty"] = report->empty;
+    table["empty"] = rows.ok() ? std::string(report->empty) : rows.error().message;  // of a file of an older version: what is missing
     all[std::string(name)] = std::move(table);
   }
   return all;
@@ -192,7 +192,7 @@ base::Result<json> page_data(const model::Reader& reader, int64_t run, const Pag
   const Cell id = cell(run);
   ASSIGN_OR_RETURN(json facts, header(reader, id));
   ASSIGN_OR_RETURN(json steps, steps_json(reader, id, limits.steps));
-  ASSIGN_OR_RETURN(json all_tables, tables(reader, run, limits));
+  json all_tables = tables(reader, run, limits);
   ASSIGN_OR_RETURN(json curve, memory_curve(reader, id));
   ASSIGN_OR_RETURN(const model::Rows ceilings, ask(reader, "page_ceilings", std::span(&id, 1)));
   ASSIGN_OR_RETURN(const PageTimeline timeline, page_timeline(reader, run, limits.records));
@@ -211,12 +211,12 @@ base::Result<json> page_data(const model::Reader& reader, int64_t run, const Pag
 }
 
 /// What a browser without scripts shows.
-base::Result<std::string> plain_tables(const model::Reader& reader, int64_t run) {
+std::string plain_tables(const model::Reader& reader, int64_t run) {
   std::string out;
   for (const std::string_view name : {"findings", "top"}) {
     const Report* report = find(name);
-    ASSIGN_OR_RETURN(model::Rows rows, report::run(reader, *report, run));
-    out += fmt::format("{}\n\n{}\n", report->about, render(rows, Format::table, {false, 0, kPlainRows}));
+    const base::Result<model::Rows> rows = report::run(reader, *report, run);
+    if (rows.ok()) out += fmt::format("{}\n\n{}\n", report->about, render(*rows, Format::table, {false, 0, kPlainRows}));
   }
   return markup_text(out);
 }
@@ -243,7 +243,7 @@ base::Status fill(std::string_view frame, const std::vector<Piece>& pieces, cons
 base::Status export_html(const model::Reader& reader, int64_t run, const PageLimits& limits, const Sink& sink) {
   ASSIGN_OR_RETURN(run, existing_run(reader, run));
   ASSIGN_OR_RETURN(const json data, page_data(reader, run, limits));
-  ASSIGN_OR_RETURN(std::string plain, plain_tables(reader, run));
+  std::string plain = plain_tables(reader, run);
   std::string script = "'use strict';\n(() => {\n";
   for (const std::string_view name : kScripts) script += part(name);
   script += "})();\n";
