@@ -100,8 +100,7 @@ class Overview final : public Panel {
   static void draw_left(Session& session, const Content& content) {
     if (!content.findings.rows.empty()) {
       fact_title("Look at these first");
-      const int clicked = draw_small_table("findings", content.findings, kFirstLooks, "step");
-      if (clicked >= 0) select(session, content.findings, static_cast<size_t>(clicked));
+      draw_findings(session, content.findings);
       ImGui::NewLine();
     }
     draw_flags(session);
@@ -139,10 +138,31 @@ class Overview final : public Panel {
     ImGui::PopStyleColor();
   }
 
-  static void select(Session& session, const model::Rows& rows, size_t row) {
-    const auto column = static_cast<size_t>(std::ranges::find(rows.columns, "step") - rows.columns.begin());
-    const model::Cell& cell = rows.rows[row][column];
-    if (cell.kind == model::Cell::Kind::integer) session.select_step(static_cast<int32_t>(cell.integer));
+  static const model::Cell& cell_of(const model::Rows& rows, size_t row, std::string_view column) {
+    return rows.rows[row][static_cast<size_t>(std::ranges::find(rows.columns, column) - rows.columns.begin())];
+  }
+
+  /// A line that selects its step, and below it what to do: the sentences are too long for a column.
+  static void draw_findings(Session& session, const model::Rows& rows) {
+    for (size_t i = 0; i < std::min(rows.rows.size(), kFirstLooks); ++i) {
+      const auto shown = [&](std::string_view column) { return human(number(cell_of(rows, i, column)), column); };
+      std::string line = one_line(cell_of(rows, i, "finding").text, 60) + " · " + one_line(cell_of(rows, i, "what").text, 60);
+      if (cell_of(rows, i, "time_ns").kind != model::Cell::Kind::null) line += " · " + shown("time_ns");
+      if (cell_of(rows, i, "share_percent").kind != model::Cell::Kind::null) line += ", " + shown("share_percent");
+      if (cell_of(rows, i, "gain_ns").kind != model::Cell::Kind::null) line += ", at most " + shown("gain_ns") + " to win";
+      ImGui::PushID(static_cast<int>(i));
+      const model::Cell& step = cell_of(rows, i, "step");
+      if (ImGui::Selectable("##finding") && step.kind == model::Cell::Kind::integer)
+        session.select_step(static_cast<int32_t>(step.integer));
+      ImGui::SameLine(0, 0);
+      ImGui::TextUnformatted(line.c_str());
+      ImGui::Indent();
+      ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetColorU32(ImGuiCol_TextDisabled));
+      ImGui::TextWrapped("%s", one_line(cell_of(rows, i, "advice").text).c_str());
+      ImGui::PopStyleColor();
+      ImGui::Unindent();
+      ImGui::PopID();
+    }
   }
 
   static void draw_flags(Session& session) {

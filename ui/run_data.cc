@@ -8,10 +8,13 @@
 #include <cmath>
 #include <limits>
 
+#include "src/report/display.h"
 #include "src/report/query.h"
 
 namespace ui {
 namespace {
+
+constexpr size_t kMostName = 48;  ///< columns: what follows a name says which run it is
 
 struct TextField {
   std::string_view column;
@@ -127,7 +130,7 @@ base::Result<RunData> read_run(const model::Reader& reader, int64_t run) {
 std::string RunInfo::label() const {
   std::string text = fmt::format("run {}", run);
   for (const std::string& part : {module.empty() ? path : module, device}) {
-    if (!part.empty()) text += " · " + part;
+    if (!part.empty()) text += " · " + report::cut_middle(report::displayable(part), kMostName);
   }
   text += fmt::format(" · {} {}", passes, passes == 1 ? "pass" : "passes");
   if (kind == "recorded") text += " · recorded";

@@ -11,7 +11,7 @@
 namespace ui {
 namespace {
 
-constexpr int kMostColumns = 64;
+constexpr size_t kMostColumns = 64;
 
 /// Texts stand left, numbers right.
 void draw_cell(const model::Cell& cell, std::string_view column, bool last) {
@@ -22,36 +22,22 @@ void draw_cell(const model::Cell& cell, std::string_view column, bool last) {
 
 }  // namespace
 
-int draw_small_table(const char* id, const model::Rows& rows, size_t most, std::string_view clickable) {
-  const auto hidden = static_cast<size_t>(std::ranges::find(rows.columns, clickable) - rows.columns.begin());
-  const size_t columns = rows.columns.size() - (hidden < rows.columns.size() ? 1 : 0);
-  if (columns == 0 || columns > kMostColumns) return -1;
-  if (!ImGui::BeginTable(id, static_cast<int>(columns), ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg)) return -1;
-  size_t shown = 0;
-  for (size_t c = 0; c < rows.columns.size(); ++c) {
-    if (c != hidden)
-      ImGui::TableSetupColumn(report::heading(rows.columns[c]).c_str(), ++shown == columns ? ImGuiTableColumnFlags_WidthStretch : 0);
-  }
+void draw_small_table(const char* id, const model::Rows& rows, size_t most) {
+  const size_t columns = rows.columns.size();
+  if (columns == 0 || columns > kMostColumns) return;
+  if (!ImGui::BeginTable(id, static_cast<int>(columns), ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg)) return;
+  for (size_t c = 0; c < columns; ++c)
+    ImGui::TableSetupColumn(report::heading(rows.columns[c]).c_str(), c + 1 == columns ? ImGuiTableColumnFlags_WidthStretch : 0);
   ImGui::TableHeadersRow();
-  int clicked = -1;
   for (size_t r = 0; r < std::min(rows.rows.size(), most); ++r) {
-    const std::vector<model::Cell>& row = rows.rows[r];
     ImGui::TableNextRow();
-    ImGui::PushID(static_cast<int>(r));
-    for (size_t c = 0, at = 0; c < row.size(); ++c) {
-      if (c == hidden) continue;
+    for (size_t c = 0; c < columns; ++c) {
       ImGui::TableNextColumn();
-      if (at == 0 && hidden < row.size() && row[hidden].kind != model::Cell::Kind::null) {
-        if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns)) clicked = static_cast<int>(r);
-        ImGui::SameLine(0, 0);
-      }
-      draw_cell(row[c], rows.columns[c], ++at == columns);
+      draw_cell(rows.rows[r][c], rows.columns[c], c + 1 == columns);
     }
-    ImGui::PopID();
   }
   ImGui::EndTable();
   if (rows.rows.size() > most) ImGui::TextDisabled("and %zu more", rows.rows.size() - most);
-  return clicked;
 }
 
 }  // namespace ui

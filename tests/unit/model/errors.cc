@@ -107,8 +107,8 @@ TEST_F(Errors, AnOlderVersionThatLacksAView) {
   const auto rows = reader->query("SELECT * FROM top");
   ASSERT_FALSE(rows.ok());
   EXPECT_NE(rows.error().message.find("no such table: top"), std::string::npos) << rows.error().message;
-  EXPECT_NE(rows.error().message.find("was made by an older version of profile (schema 6, this one makes " + std::to_string(kSchemaVersion) +
-                                      "); `profile upgrade "),
+  EXPECT_NE(rows.error().message.find("was made by an older version of profile (schema 6, this one makes " +
+                                      std::to_string(kSchemaVersion) + "); `profile upgrade "),
             std::string::npos)
       << rows.error().message;
   EXPECT_TRUE(reader->query("SELECT count(*) FROM run").ok()) << "what is there can be read";

@@ -81,11 +81,11 @@ TEST_F(FusionTest, WithoutAMeasurementTheReasonIsTold) {
   EXPECT_EQ(ask(path(), "SELECT asked, measured, refused FROM fusion_total ORDER BY run"), "1|0|0 1|0|1");
 }
 
-TEST_F(FusionTest, TheStepsOwnStatisticsAndTimelineAreOfItsOwnSamples) {
+TEST_F(FusionTest, TheStepsOwnStatisticsAndLaneAreOfItsOwnSamples) {
   save(5, 2, 1.3, two_parts());
   EXPECT_EQ(ask(path(), "SELECT n, median_ns FROM step_time WHERE step = 0"), "5|2020.000000");
   EXPECT_EQ(ask(path(), "SELECT variant, n FROM step_stat WHERE step = 0"), "0|5 1|10 2|10");
-  EXPECT_EQ(ask(path(), "SELECT sum(length(data)) / 24 FROM slice_level WHERE level = -1"), "10");
+  EXPECT_EQ(ask(path(), "SELECT track > 0 AS compared, sum(length(data)) / 24 FROM slice_level WHERE level = -1 GROUP BY 1"), "0|10 1|20");
 }
 
 }  // namespace
