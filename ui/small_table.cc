@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "src/report/display.h"
 #include "src/report/units.h"
 #include "ui/text.h"
 
@@ -12,12 +13,12 @@ namespace ui {
 namespace {
 
 constexpr size_t kMostColumns = 64;
+constexpr size_t kMostWidth = 44;  ///< of a cell: a long path leaves room for what stands beside it
 
-/// Texts stand left, numbers right.
 void draw_cell(const model::Cell& cell, std::string_view column, bool last) {
   const std::string text = one_line(report::human(cell, column), 300);
   if (last && cell.kind == model::Cell::Kind::text) return ImGui::TextWrapped("%s", text.c_str());
-  ImGui::TextUnformatted(text.c_str());
+  ImGui::TextUnformatted(report::cut_middle(text, kMostWidth).c_str());
 }
 
 }  // namespace
