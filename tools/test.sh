@@ -4,5 +4,5 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 "$root/tools/build.sh"
-# One at a time: the tests of the CPU device take all cores themselves.
-ctest --test-dir "$root/build" --output-on-failure --no-tests=error "$@"
+# Two at a time; the tests of the CPU device take all cores themselves and run alone (PROCESSORS 2).
+ctest --test-dir "$root/build" --parallel 2 --output-on-failure --no-tests=error "$@"

@@ -11,9 +11,9 @@ if(PROFILE_SANITIZE)
   set(corpus_memory 0)
 endif()
 add_test(NAME corpus.sample COMMAND corpus --every 39 --seconds 120 --memory ${corpus_memory})
-set_tests_properties(corpus.sample PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+set_tests_properties(corpus.sample PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 PROCESSORS 2)
 add_test(NAME corpus.programs COMMAND corpus --programs --device cpu --every 5 --seconds 120 --memory 0)
-set_tests_properties(corpus.programs PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+set_tests_properties(corpus.programs PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 PROCESSORS 2)
 
 add_executable(corpus_program ${CMAKE_SOURCE_DIR}/tests/corpus/program_test.cc ${CMAKE_SOURCE_DIR}/tests/corpus/apart.cc
                               ${CMAKE_SOURCE_DIR}/tests/corpus/differences.cc ${CMAKE_SOURCE_DIR}/tests/corpus/table.cc
