@@ -9,9 +9,11 @@
 #include "src/report/query.h"
 #include "ui/graph_data.h"
 #include "ui/graph_view.h"
+#include "ui/open_run.h"
 #include "ui/panel.h"
 #include "ui/plot_widgets.h"
 #include "ui/table.h"
+#include "ui/text.h"
 
 namespace ui {
 namespace {
@@ -24,8 +26,6 @@ std::string_view sql_of(GraphAsk::What what) {
   const auto found = std::ranges::find(report::queries(), name, &report::Query::name);
   return found == report::queries().end() ? std::string_view() : found->sql;
 }
-
-void put_line(const std::string& text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); }
 
 ImU32 mix(ImU32 a, ImU32 b, float t) {
   const ImVec4 x = ImGui::ColorConvertU32ToFloat4(a), y = ImGui::ColorConvertU32ToFloat4(b);
@@ -49,13 +49,9 @@ class GraphPanel final : public Panel {
     return kKeys;
   }
   void draw(Session& session) override {
+    const std::shared_ptr<const RunData> run = open_run_or_reason(session);
+    if (run == nullptr) return;
     Document* open = session.document();
-    if (open == nullptr || session.selection().run == 0) return ImGui::TextDisabled("No run is open.");
-    const std::shared_ptr<const RunData> run = session.shared_data();
-    if (run == nullptr) {
-      if (const base::Error* error = open->data.error()) return ImGui::TextWrapped("%s", error->message.c_str());
-      return ImGui::TextDisabled("Reading…");
-    }
     follow(session, *run);
     if (trail_.empty()) return ImGui::TextWrapped("%s", empty_reason(session, *run).c_str());
     take_keys(session);

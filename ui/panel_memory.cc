@@ -9,17 +9,17 @@
 #include "src/report/report.h"
 #include "ui/grid.h"
 #include "ui/memory_data.h"
+#include "ui/open_run.h"
 #include "ui/panel.h"
 #include "ui/plot_view.h"
 #include "ui/plot_widgets.h"
 #include "ui/report_copy.h"
+#include "ui/text.h"
 
 namespace ui {
 namespace {
 
 constexpr size_t kTipBuffers = 6;
-
-void put_line(const std::string& text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); }
 
 ImU32 kind_color(const Theme& theme, size_t kind) {
   static constexpr size_t kSeries[] = {7, 6, 2, 0, 1, 3};
@@ -37,13 +37,9 @@ class MemoryPanel final : public Panel {
     return kKeys;
   }
   void draw(Session& session) override {
+    const std::shared_ptr<const RunData> run = open_run_or_reason(session);
+    if (run == nullptr) return;
     Document* open = session.document();
-    if (open == nullptr || session.selection().run == 0) return ImGui::TextDisabled("No run is open.");
-    const std::shared_ptr<const RunData> run = session.shared_data();
-    if (run == nullptr) {
-      if (const base::Error* error = open->data.error()) return ImGui::TextWrapped("%s", error->message.c_str());
-      return ImGui::TextDisabled("Reading…");
-    }
     memory_.want(open->loader, fmt::format("{}/{}/{}", session.selection().document, run->run, open->data.revision()),
                  [run](const model::Reader& reader) -> base::Result<std::shared_ptr<const MemoryPicture>> {
                    ASSIGN_OR_RETURN(MemoryPicture picture, read_memory(reader, run));

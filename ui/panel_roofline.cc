@@ -10,6 +10,7 @@
 
 #include "src/report/report.h"
 #include "ui/grid.h"
+#include "ui/open_run.h"
 #include "ui/panel.h"
 #include "ui/plot_view.h"
 #include "ui/plot_widgets.h"
@@ -43,13 +44,9 @@ class RooflinePanel final : public Panel {
     return kKeys;
   }
   void draw(Session& session) override {
+    const std::shared_ptr<const RunData> run = open_run_or_reason(session);
+    if (run == nullptr) return;
     Document* open = session.document();
-    if (open == nullptr || session.selection().run == 0) return ImGui::TextDisabled("No run is open.");
-    const std::shared_ptr<const RunData> run = session.shared_data();
-    if (run == nullptr) {
-      if (const base::Error* error = open->data.error()) return ImGui::TextWrapped("%s", error->message.c_str());
-      return ImGui::TextDisabled("Reading…");
-    }
     roof_.want(open->loader, fmt::format("{}/{}/{}", session.selection().document, run->run, open->data.revision()),
                [run](const model::Reader& reader) -> base::Result<std::shared_ptr<const Roofline>> {
                  ASSIGN_OR_RETURN(Roofline roof, read_roofline(reader, run));

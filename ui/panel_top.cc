@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "ui/grid.h"
+#include "ui/open_run.h"
 #include "ui/panel.h"
 #include "ui/plot_data.h"
 #include "ui/plot_widgets.h"
@@ -39,11 +40,9 @@ class Top final : public Panel {
   }
 
   void draw(Session& session) override {
-    const std::shared_ptr<const RunData> run = session.shared_data();
+    const std::shared_ptr<const RunData> run = open_run_or_reason(session);
+    if (run == nullptr) return;
     Document* open = session.document();
-    if (open == nullptr || session.selection().run == 0) return ImGui::TextDisabled("No run is open.");
-    if (const base::Error* error = open->data.error()) return ImGui::TextWrapped("%s", error->message.c_str());
-    if (run == nullptr) return ImGui::TextDisabled("Reading…");
     if (run->steps.empty()) return ImGui::TextWrapped("The run has no steps.");
     draw_bar(session);
     ask(session, *open, run);

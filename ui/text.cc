@@ -41,6 +41,8 @@ std::string one_line(std::string_view text, size_t most) {
   return out;
 }
 
+void put_line(const std::string& text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); }
+
 void draw_cut(const std::string& text, float width) {
   if (ImGui::CalcTextSize(text.c_str()).x <= width) return ImGui::TextUnformatted(text.c_str());
   const float dots = ImGui::CalcTextSize("…").x;

@@ -8,6 +8,8 @@ namespace ui {
 
 /// Controls become spaces, NUL and bytes that are no UTF-8 '?'; longer ones are cut to `most` bytes with an ellipsis.
 std::string one_line(std::string_view text, size_t most = 500);
+/// The whole text, whatever its bytes.
+void put_line(const std::string& text);
 /// On the current line, at most `width` pixels; what is cut is told by a tooltip.
 void draw_cut(const std::string& text, float width);
 /// A line that can be selected with the mouse and copied. `id` as in ImGui.
