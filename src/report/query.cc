@@ -6,14 +6,10 @@
 #include <cassert>
 
 #include "embedded/report_queries.h"
+#include "src/report/sql_comment.h"
 
 namespace report {
 namespace {
-
-constexpr std::string_view first_comment(std::string_view sql) {
-  const std::string_view line = sql.substr(0, sql.find('\n'));
-  return line.starts_with("-- ") ? line.substr(3) : std::string_view();
-}
 
 constexpr auto kQueries = [] {
   std::array<Query, std::size(query_sql::embedded::kFiles)> table{};

@@ -6,14 +6,10 @@
 #include "src/report/compare.h"
 #include "src/report/query.h"
 #include "src/report/report.h"
+#include "src/report/sql_comment.h"
 
 namespace report {
 namespace {
-
-constexpr std::string_view first_comment(std::string_view sql) {
-  const std::string_view line = sql.substr(0, sql.find('\n'));
-  return line.starts_with("-- ") ? line.substr(3) : std::string_view();
-}
 
 /// What follows a mark ("\n-- Empty: ") in its line.
 constexpr std::string_view marked_comment(std::string_view sql, std::string_view mark) {
