@@ -149,8 +149,8 @@ rules::Rule rule_of(Op op) {
   for (const auto& [row_op, rule] : rules::kRows) {
     if (row_op == op) return rule;
   }
-  for (const auto family :
-       {rules::movement_rule, rules::contraction_rule, rules::control_rule, rules::collective_rule, rules::special_rule}) {
+  for (const auto family : {rules::movement_rule, rules::indexed_rule, rules::contraction_rule, rules::control_rule, rules::collective_rule,
+                            rules::special_rule}) {
     if (const rules::Rule rule = family(op)) return rule;
   }
   return is_elementwise(op) ? rules::elementwise : nullptr;

@@ -1,4 +1,4 @@
-// Shapes of operations that change places: broadcast, slices, pad, gather, scatter, ….
+// Shapes of operations that change places: broadcast, slices, pad, ….
 #include <algorithm>
 
 #include "src/ir/infer_rules.h"
@@ -170,66 +170,6 @@ Inferred pad(const In& in) {
   return follows(result);
 }
 
-bool contains(const std::vector<int64_t>& values, int64_t value) { return std::ranges::find(values, value) != values.end(); }
-
-Inferred gather(const In& in) {
-  const GatherDims gather = attr_gather(in.module, in.instr);
-  const Shape &from = in.operand(0), &indices = in.operand(1);
-  if (gather.slice_sizes.size() != from.dims.size())
-    return broken("slice_sizes of {} are {} numbers, got {}", show(from), from.rank(), gather.slice_sizes.size());
-  for (size_t i = 0; i < from.dims.size(); ++i) {
-    if (gather.slice_sizes[i] < 0 || (gather.slice_sizes[i] > from.dims[i] && from.dims[i] >= 0))
-      return broken("slice_sizes={{{}}} is larger than {}", fmt::join(gather.slice_sizes, ","), show(from));
-  }
-  const int64_t vector = gather.index_vector_dim;
-  const int64_t indexed = vector < indices.rank() && vector >= 0 ? indices.dims[static_cast<size_t>(vector)] : 1;
-  if (indexed >= 0 && indexed != static_cast<int64_t>(gather.start_index_map.size()))
-    return broken("gather: {} has indices of {}, start_index_map={{{}}}", show(indices), indexed, fmt::join(gather.start_index_map, ","));
-  std::vector<int64_t> windows, batches, dims;
-  for (size_t i = 0; i < from.dims.size(); ++i) {
-    const auto dim = static_cast<int64_t>(i);
-    if (!contains(gather.collapsed_slice_dims, dim) && !contains(gather.operand_batching_dims, dim))
-      windows.push_back(gather.slice_sizes[i]);
-  }
-  for (size_t i = 0; i < indices.dims.size(); ++i) {
-    if (static_cast<int64_t>(i) != gather.index_vector_dim) batches.push_back(indices.dims[i]);
-  }
-  if (windows.size() != gather.offset_dims.size())
-    return broken("gather of {} has {} window dimensions and {} offset_dims", show(from), windows.size(), gather.offset_dims.size());
-  if (!are_dims(gather.offset_dims, static_cast<int64_t>(windows.size() + batches.size())))
-    return broken("offset_dims={{{}}} are not dimensions of the result", fmt::join(gather.offset_dims, ","));
-  size_t window = 0, batch = 0;
-  for (size_t i = 0; i < gather.offset_dims.size() + batches.size(); ++i) {
-    dims.push_back(contains(gather.offset_dims, static_cast<int64_t>(i)) ? windows[window++] : batches[batch++]);
-  }
-  return follows(array_shape(from.type, dims));
-}
-
-/// k arrays, indices, k updates → the arrays.
-Inferred scatter(const In& in) {
-  if (in.count() < 3 || in.count() % 2 == 0) return broken("scatter takes k arrays, indices and k updates, got {} operands", in.count());
-  const size_t k = in.count() / 2;
-  const ScatterDims scatter = attr_scatter(in.module, in.instr);
-  const Shape& indices = in.operand(k);
-  const bool has_vector = scatter.index_vector_dim < indices.rank() && scatter.index_vector_dim >= 0;
-  const int64_t indexed = has_vector ? indices.dims[static_cast<size_t>(scatter.index_vector_dim)] : 1;
-  if (indexed >= 0 && indexed != static_cast<int64_t>(scatter.scatter_dims_to_operand_dims.size()))
-    return broken("scatter: {} has indices of {}, scatter_dims_to_operand_dims={{{}}}", show(indices), indexed,
-                  fmt::join(scatter.scatter_dims_to_operand_dims, ","));
-  for (size_t i = 0; i < k; ++i) {
-    const Shape &into = in.operand(i), &update = in.operand(k + 1 + i);
-    const size_t windows = scatter.update_window_dims.size(), batches = indices.dims.size() - (has_vector ? 1 : 0);
-    if (update.dims.size() != windows + batches)
-      return broken("scatter: updates {} have {} window and {} index dimensions", show(update), windows, batches);
-    const size_t rank = windows + scatter.inserted_window_dims.size() + scatter.input_batching_dims.size();
-    if (into.dims.size() != rank) return broken("scatter: windows of rank {} do not fit {}", rank, show(into));
-  }
-  if (k == 1) return follows(in.operand(0));
-  std::vector<Shape> arrays;
-  for (size_t i = 0; i < k; ++i) arrays.push_back(in.operand(i));
-  return follows(tuple_shape(std::move(arrays)));
-}
-
 Inferred iota(const In& in) {
   if (in.declared() == nullptr) return as_written();
   const int64_t dim = attr_int(in.module, in.instr, "iota_dimension").value_or(0);
@@ -264,8 +204,6 @@ constexpr Row kRows[] = {
     {Op::dynamic_update_slice, dynamic_update_slice},
     {Op::concatenate, concatenate},
     {Op::pad, pad},
-    {Op::gather, gather},
-    {Op::scatter, scatter},
     {Op::iota, iota},
     {Op::constant, constant},
     {Op::parameter, constant},

@@ -51,6 +51,7 @@ Shape with_type(Shape shape, Type type);
 std::string callee_problem(const In& in);
 
 Rule movement_rule(Op op);     ///< infer_move.cc
+Rule indexed_rule(Op op);      ///< infer_indexed.cc: gather, scatter
 Rule contraction_rule(Op op);  ///< infer_contract.cc: products, reductions, windows
 Rule control_rule(Op op);      ///< infer_control.cc: calls, loops, tuples, tokens
 Rule collective_rule(Op op);   ///< infer_collective.cc: between devices, asynchronous pairs
