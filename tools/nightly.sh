@@ -8,4 +8,9 @@ failed=0
 PROFILE_FUZZ_SEED=${1:-1} tools/fuzz.sh 600 || failed=1
 tools/build.sh differential || exit 1
 for language in llvm-ir c cuda; do build/tests/differential --from "${1:-1}" --count 20000 --language "$language" || failed=1; done
+# Every distinct kernel of the op files and samples as machine code; skipped (77) where there is no NVRTC.
+cmake --build build --target cuda_text || exit 1
+build/tests/cuda_text --architecture 80 90 100 -- tests/ops/*.hlo samples/*.hlo.txt
+status=$?
+[ $status -eq 0 ] || [ $status -eq 77 ] || failed=1
 exit $failed

@@ -5,6 +5,7 @@
 
 #include "replay/device/cpu/cpu.h"
 #include "replay/device/cpu/host.h"
+#include "replay/device/cuda/cuda.h"
 #include "replay/device/null/null.h"
 #include "replay/device/reference/reference.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr DeviceKind kKinds[] = {
     {"cpu", "this machine: kernels through LLVM, products through oneDNN and a packed kernel", cpu::open},
+    {"cuda", "an NVIDIA GPU; not yet run on one, so it refuses with the reason", cuda::open},
     {"null", "runs nothing; a virtual clock driven by the cost model", null::open},
     {"reference", "what HLO means, evaluated on the host: right, not representative in time", reference::open},
 };

@@ -23,10 +23,11 @@ class MergeWriter {
  public:
   MergeWriter(List& list, const Lowered& lowered, const Merge& merge) : list_(list), emit_(list, lowered), merge_(merge) {}
 
-  /// Runs of `width` elements between `base` and `stop` become runs of twice that; from array `from` of each pair to the other.
-  void round(ValueId base, ValueId stop, ValueId width, int from) {
-    const ValueId twice = list_.add(width, width), length = list_.op(Code::sub, Reg::i64, 1, {stop, base});
-    const ValueId count = list_.op(Code::udiv, Reg::i64, 1, {list_.add(length, list_.add(twice, list_.integer(-1))), twice});
+  /// Runs of 2^log elements between `base` and `stop` become runs of twice that; from array `from` of each pair to the other.
+  void round(ValueId base, ValueId stop, ValueId log, int from) {
+    const ValueId width = list_.op(Code::shl, Reg::i64, 1, {list_.integer(1), log}), twice = list_.add(width, width);
+    const ValueId length = list_.op(Code::sub, Reg::i64, 1, {stop, base}), more = list_.add(log, list_.integer(1));
+    const ValueId count = list_.op(Code::lshr, Reg::i64, 1, {list_.add(length, list_.add(twice, list_.integer(-1))), more});
     const ValueId number = list_.loop(list_.integer(0), count, 1);
     pair(list_.add(base, list_.op(Code::mul, Reg::i64, 1, {number, twice})), stop, width, from);
     list_.end();
@@ -122,10 +123,9 @@ void Scheduler::merge(const Merge& merge) {
     const ValueId stop = writer.smaller(list.add(at.start, list.integer(segment)), at.row_end);
     int64_t rounds = 0;
     for (int64_t width = 1; width < segment; width *= 4) ++rounds;
-    const ValueId twice = list.loop(list.integer(0), list.integer(2 * rounds), 2);
-    const ValueId width = list.op(Code::shl, Reg::i64, 1, {list.integer(1), twice});
-    writer.round(at.start, stop, width, 0);
-    writer.round(at.start, stop, list.add(width, width), 1);
+    const ValueId log = list.loop(list.integer(0), list.integer(2 * rounds), 2);
+    writer.round(at.start, stop, log, 0);
+    writer.round(at.start, stop, list.add(log, list.integer(1)), 1);
     list.end();
   });
   int from = 0;

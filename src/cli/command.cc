@@ -29,10 +29,12 @@ constexpr Command kCommands[] = {
     {"print", "print programs as HLO text", define_print},
     {"schema", "print the schema of a database, every table and view with a sentence", define_schema},
     {"upgrade", "bring databases of older versions of profile up to date", define_upgrade},
+    {"doctor", "list the libraries of a GPU run: versions, what is missing, and what that costs", define_doctor},
 };
 
 constexpr std::string_view kFooter =
-    "Exit status: 0 done; 1 failed; 2 wrong use; 4 cannot judge (compare); 5 finished but partial (see --max-loss, Ctrl-C).\n"
+    "Exit status: 0 done; 1 failed; 2 wrong use; 4 cannot judge (compare); 5 finished but partial (see --max-loss, Ctrl-C); "
+    "6 a required capability is missing.\n"
     "First steps: profile --replay samples/mnist_train_step.hlo.txt; profile report; profile query profile.db 'SELECT * FROM top'";
 
 /// `profile --replay FILE…` is the verb `replay`, wherever the flag stands.

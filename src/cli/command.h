@@ -36,6 +36,7 @@ Action define_upgrade(CLI::App& app);
 Action define_list(CLI::App& app);
 Action define_print(CLI::App& app);
 Action define_view(CLI::App& app);
+Action define_doctor(CLI::App& app);
 
 /// Runs a command line (without the program's name). Help and version print to stdout and are a success.
 base::Result<base::Exit> run(std::vector<std::string> arguments);

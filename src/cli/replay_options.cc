@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "replay/device/cuda/cuda.h"
 #include "src/base/file.h"
 #include "src/base/text.h"
 #include "src/cli/import_file.h"
@@ -20,9 +21,12 @@ void ReplayOptions::define(CLI::App& app) {
       ->required();
   output_option = app.add_option("-o,--output", database, "database; it is appended to")->capture_default_str();
   app.add_flag("-f,--fresh", fresh, "replace an existing database");
-  app.add_option("--device", device, "cpu, null (virtual clock), reference, auto")
-      ->check(CLI::IsMember({"cpu", "null", "reference", "auto"}))
+  app.add_option("--device", device, "cpu, cuda (not yet run on a GPU: see doctor), null (virtual clock), reference, auto")
+      ->check(CLI::IsMember({"cpu", "cuda", "null", "reference", "auto"}))
       ->capture_default_str();
+  app.add_option("--require", required, "gpu, counters: exit 6 at once where they are missing")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"gpu", "counters"}));
   app.add_option("--threads", threads, "threads; 0: affinity mask and cgroup quota")->check(whole_number(0, 1024))->capture_default_str();
   app.add_option("--rounding", rounding,
                  "border: small floats are rounded where a fusion ends; each: after every instruction (default: border on cpu)")
@@ -114,6 +118,10 @@ base::Status ReplayOptions::check() const {
   if (device_name() == "null" && !dump_folder.empty())
     return wrong("--dump-outputs: the device null computes no values; choose another --device");
   if (files.size() > 1 && !recipe.empty()) return wrong("--inputs: of several programs each has a recipe of its own; write FILE=RECIPE");
+  if (!required.empty()) {  // counters are a GPU's
+    if (const std::string why = replay::cuda::why_no_gpu(); !why.empty())
+      return base::Error{fmt::format("--require {}: {}; see profile doctor", required[0], why), base::Exit::missing_capability};
+  }
   if (isolated && (unfused || !defuse.empty() || !fuse.empty()))
     return wrong("--isolated: a fusion and its parts run in turns within the program; leave out --unfused, --defuse and --fuse");
   for (const std::string& pair : fuse) RETURN_IF_ERROR(pair_of(pair));

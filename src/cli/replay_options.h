@@ -28,7 +28,8 @@ struct ReplayOptions {
   std::string database = "profile.db";
   bool fresh = false;
   std::string device = "auto";
-  std::string rounding;  ///< "": border on cpu, each elsewhere
+  std::vector<std::string> required;  ///< "gpu", "counters"
+  std::string rounding;               ///< "": border on cpu, each elsewhere
   uint64_t seed = 1;
   int repeats = 0, warm_up = 1, threads = 0, chain = 0;
   double budget_s = 30, max_loss_percent = 100, link_gbps = 400;

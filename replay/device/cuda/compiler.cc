@@ -1,0 +1,142 @@
+// NVRTC's functions, declared by hand: a program is an address, a result a number that is 0 where all went well. ptxas' report of registers
+// and spills arrives in the program's log.
+#include "replay/device/cuda/compiler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+namespace replay::cuda {
+
+struct Compiler::Functions {
+  int (*version)(int*, int*) = nullptr;
+  int (*count_architectures)(int*) = nullptr;
+  int (*list_architectures)(int*) = nullptr;
+  int (*create)(void**, const char* text, const char* name, int headers, const char* const*, const char* const*) = nullptr;
+  int (*destroy)(void**) = nullptr;
+  int (*compile)(void*, int options, const char* const*) = nullptr;
+  int (*code_size)(void*, size_t*) = nullptr;
+  int (*code)(void*, char*) = nullptr;
+  int (*log_size)(void*, size_t*) = nullptr;
+  int (*log)(void*, char*) = nullptr;
+  const char* (*error)(int) = nullptr;
+};
+
+namespace {
+
+/// A program that goes with its scope.
+template <typename Functions>
+struct Program {
+  const Functions& functions;
+  void* handle = nullptr;
+  ~Program() {
+    if (handle != nullptr) functions.destroy(&handle);
+  }
+};
+
+/// The number before `word`, which follows `after`: "Used 14 registers".
+int64_t number_before(std::string_view line, std::string_view word) {
+  const size_t at = line.find(word);
+  if (at == std::string_view::npos) return 0;
+  size_t begin = at;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
+  int64_t value = 0;
+  std::from_chars(line.data() + begin, line.data() + at, value);
+  return value;
+}
+
+}  // namespace
+
+std::vector<Usage> read_usage(std::string_view log) {
+  constexpr std::string_view kEntry = "Compiling entry function '";
+  std::vector<Usage> found;
+  while (!log.empty()) {
+    const size_t end = std::min(log.find('\n'), log.size());
+    const std::string_view line = log.substr(0, end);
+    log.remove_prefix(std::min(end + 1, log.size()));
+    if (const size_t at = line.find(kEntry); at != std::string_view::npos) {
+      const std::string_view name = line.substr(at + kEntry.size());
+      found.push_back({std::string(name.substr(0, name.find('\'')))});
+    }
+    if (found.empty()) continue;
+    Usage& usage = found.back();
+    // Lines of functions that are called (a long division, a slow sine) stand with their caller: its own numbers may not hide theirs.
+    usage.stack_bytes = std::max(usage.stack_bytes, number_before(line, " bytes stack frame"));
+    usage.spill_store_bytes = std::max(usage.spill_store_bytes, number_before(line, " bytes spill stores"));
+    usage.spill_load_bytes = std::max(usage.spill_load_bytes, number_before(line, " bytes spill loads"));
+    usage.registers = std::max(usage.registers, static_cast<int>(number_before(line, " registers")));
+    usage.shared_bytes = std::max(usage.shared_bytes, number_before(line, " bytes smem"));
+  }
+  return found;
+}
+
+Compiler::Compiler(std::unique_ptr<Functions> functions) : functions_(std::move(functions)) {}
+Compiler::~Compiler() = default;
+
+base::Result<std::unique_ptr<Compiler>> Compiler::open(const Opener& opener) {
+  const Opened library = open_library(Library::nvrtc, opener);
+  if (library.handle == nullptr) return base::Error{"NVRTC: " + library.why, base::Exit::missing_capability};
+  auto functions = std::make_unique<Functions>();
+  std::string missing;
+  const auto find = [&](auto*& to, const char* symbol) {
+    to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(opener.find(library.handle, symbol));
+    if (to == nullptr && missing.empty()) missing = symbol;
+  };
+  find(functions->version, "nvrtcVersion");
+  find(functions->count_architectures, "nvrtcGetNumSupportedArchs");
+  find(functions->list_architectures, "nvrtcGetSupportedArchs");
+  find(functions->create, "nvrtcCreateProgram");
+  find(functions->destroy, "nvrtcDestroyProgram");
+  find(functions->compile, "nvrtcCompileProgram");
+  find(functions->code_size, "nvrtcGetCUBINSize");
+  find(functions->code, "nvrtcGetCUBIN");
+  find(functions->log_size, "nvrtcGetProgramLogSize");
+  find(functions->log, "nvrtcGetProgramLog");
+  find(functions->error, "nvrtcGetErrorString");
+  if (!missing.empty())
+    return base::Error{fmt::format("NVRTC: {} has no function {}", library.file, missing), base::Exit::missing_capability};
+  return std::unique_ptr<Compiler>(new Compiler(std::move(functions)));
+}
+
+std::vector<int> Compiler::architectures() const {
+  int count = 0;
+  if (functions_->count_architectures(&count) != 0 || count <= 0) return {};
+  std::vector<int> list(static_cast<size_t>(count));
+  return functions_->list_architectures(list.data()) == 0 ? list : std::vector<int>();
+}
+
+std::string Compiler::version() const {
+  int major = 0, minor = 0;
+  functions_->version(&major, &minor);
+  return fmt::format("{}.{}", major, minor);
+}
+
+base::Result<Machine> Compiler::compile(const std::string& text, int architecture) const {
+  const Functions& f = *functions_;
+  const auto begin = std::chrono::steady_clock::now();
+  Program<Functions> program{f};
+  if (const int failed = f.create(&program.handle, text.c_str(), "kernel.cu", 0, nullptr, nullptr); failed != 0)
+    return base::Error{fmt::format("NVRTC: {}", f.error(failed))};
+  const std::string arch = fmt::format("--gpu-architecture=sm_{}", architecture);
+  // Without --no-cache NVRTC looks for a driver, to keep a cache of its own.
+  const char* const options[] = {arch.c_str(), "--std=c++17", "--no-cache", "--ptxas-options=-v"};
+  const int failed = f.compile(program.handle, static_cast<int>(std::size(options)), options);
+  Machine made;
+  size_t size = 0;
+  if (f.log_size(program.handle, &size) == 0 && size > 1) {
+    made.log.resize(size);
+    f.log(program.handle, made.log.data());
+    made.log.resize(size - 1);
+  }
+  if (failed != 0) return base::Error{fmt::format("NVRTC, sm_{}: {}\n{}", architecture, f.error(failed), made.log)};
+  if (f.code_size(program.handle, &size) != 0) return base::Error{"NVRTC gives no machine code"};
+  made.code.resize(size);
+  f.code(program.handle, made.code.data());
+  made.usage = read_usage(made.log);
+  made.compile_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  return made;
+}
+
+}  // namespace replay::cuda
