@@ -12,70 +12,9 @@ constexpr int64_t kMostSerialThreads = 4096;  ///< each walks over all updates
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Begins a part; the number of the thread in the whole grid.
-ValueId number_of_thread(List& list, int threads) { return list.add(list.mul(list.argument(3), threads), list.argument(4)); }
-
 }  // namespace
 
-/// What a vector along `across` may be: accesses that run along it must be contiguous, and all their other places multiples of the run.
-cuda::Vector CudaScheduler::vector_for(const Footprint& print, TermId across, const std::vector<Loop>& loops) const {
-  cuda::Vector vector;
-  vector.nodes = static_cast<int64_t>(print.nodes.size());
-  vector.widest_bytes = 1;
-  for (const Loop& l : loops)
-    if (l.variable == across) vector.run = l.extent;
-  for (const Access& a : print.accesses)
-    if (coefficient(a.at, across) == 1) vector.widest_bytes = std::max<int64_t>(vector.widest_bytes, bytes(a.reg));
-  return vector;
-}
-
-void CudaScheduler::map(const Stage& stage) {
-  const Footprint print = footprint(graph_, roots_of(stage), stage.stores);
-  std::vector<TermId> gone;
-  std::vector<Loop> loops = merged(graph_.terms, stage.loops, print.indices, gone);
-  const std::vector<Loop> all = loops;
-  Footprint stores = footprint(graph_, {}, stage.stores);
-  std::erase_if(stores.accesses, [](const Access& a) { return !a.store; });
-  const TermId across = contiguous_loop(graph_, stores, loops);
-  sort_by_stride(stores, graph_, loops);
-  const Loop inner = taken(loops, across);
-  const cuda::Map plan = cuda::plan_map(product(all), vector_for(print, across, all), target_.multiprocessors);
-  const int64_t items = product(all) / plan.lanes;
-
-  Scheduled part;
-  part.shape = "map";
-  part.block_threads = plan.threads;
-  part.count = plan.blocks;
-  Writer writer(part.list, lowered_, target_);
-  List& list = part.list;
-  for (const TermId v : gone) writer.emit.bind(v, list.integer(0));
-  writer.emit.prepare(roots_of(stage));
-  ValueId at = number_of_thread(list, plan.threads);
-  const bool guarded = items % plan.threads != 0;
-  if (guarded) list.branch(list.op(Code::compare, Reg::i1, 1, {at, list.integer(items)}, static_cast<int64_t>(Predicate::slt)));
-  writer.emit.push();
-  if (across >= 0) {
-    const ValueId size = list.integer(inner.extent / plan.lanes);
-    const ValueId first = loops.empty() ? at : list.op(Code::urem, Reg::i64, 1, {at, size});
-    if (!loops.empty()) at = list.op(Code::udiv, Reg::i64, 1, {at, size});
-    if (plan.lanes > 1) {
-      writer.emit.bind_vector(inner.variable, list.mul(first, plan.lanes));
-      writer.emit.spread = {plan.lanes, 1, 1, -1};
-    } else {
-      writer.emit.bind(inner.variable, first);
-    }
-  }
-  for (size_t k = loops.size(); k-- > 0;) {
-    const ValueId extent = list.integer(loops[k].extent);
-    writer.emit.bind(loops[k].variable, k == 0 ? at : list.op(Code::urem, Reg::i64, 1, {at, extent}));
-    if (k > 0) at = list.op(Code::udiv, Reg::i64, 1, {at, extent});
-  }
-  writer.emit.prepare(roots_of(stage));
-  writer.store_all(stage.stores);
-  writer.emit.pop();
-  if (guarded) list.end();
-  finish(part, print, all, int64_t{plan.threads} * plan.lanes);
-}
+ValueId number_of_thread(List& list, int threads) { return list.add(list.mul(list.argument(3), threads), list.argument(4)); }
 
 /// Updates one after another on every thread, each in its own rows of the destination.
 void CudaScheduler::serial(const Nest& nest) {

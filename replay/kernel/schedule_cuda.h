@@ -53,6 +53,9 @@ class TeamWriter : public Writer {
   bool memory_used_ = false;
 };
 
+/// The number of the thread in the whole grid.
+ValueId number_of_thread(List& list, int threads);
+
 class CudaScheduler : private Scheduler {
  public:
   using Scheduler::Scheduler;
@@ -61,7 +64,17 @@ class CudaScheduler : private Scheduler {
  private:
   enum class Splits : uint8_t { allowed, none };
   void nest(const Nest& nest);
+  /// A square of a load's elements; `at`: where one of them is found.
+  struct Tile {
+    NodeId load = -1;
+    int array = 0;
+    Index at;
+  };
   void map(const Stage& stage);
+  bool fits_tiles(const Turned& turned, const std::vector<Loop>& loops, TermId across) const;
+  std::vector<Tile> tiles_for(const Turned& turned, const Index& row, const Index& column, Scheduled& part);
+  void turned_map(const Stage& stage, const Footprint& print, std::vector<Loop> loops, const std::vector<TermId>& gone, TermId across,
+                  const Turned& turned);
   void serial(const Nest& nest);
   void merge(const Merge& merge);
   void reduce(const Nest& nest, Splits splits);
