@@ -12,7 +12,7 @@ inline constexpr std::string_view kPrelude = R"(#ifndef PROFILE_KERNELS
 typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; typedef unsigned long long u64;
 typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64;
 #define DEVICE static __device__ __forceinline__
-#define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
 #define BLOCK_MEMORY(bytes) __shared__ __align__(16) char block_memory[bytes]
 #define CONSTANTS static const __align__(16) u8
 struct __align__(2) f16 { u16 bits; };
