@@ -42,7 +42,7 @@ TEST(CudaFaults, ALaneThatLeavesBeforeAnExchange) {
 TEST(CudaFaults, ABarrierThatNotAllReach) { EXPECT_NE(with_fault("meet();", "if (THREAD < 32) meet();"), ""); }
 
 TEST(CudaFaults, AnElementBeyondTheArray) {
-  EXPECT_NE(with_fault("BLOCK", "(BLOCK + 1)").find("an element outside of its array"), std::string::npos);
+  EXPECT_NE(with_fault("(u32)BLOCK", "(u32)(BLOCK + 1)").find("an element outside of its array"), std::string::npos);
 }
 
 }  // namespace

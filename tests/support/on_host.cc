@@ -28,7 +28,8 @@ void switch_to(int from, int to) {
   switch_fiber(from < 0 ? &block.scheduler : &block.fibers[from].stack_pointer, to < 0 ? block.scheduler : block.fibers[to].stack_pointer);
 }
 
-/// The next thread that can run: of the same warp first.
+/// The next thread that can run: of the same warp first. Forward a warp runs until it can't, backward all of them advance together: what one
+/// warp overwrites too early, and what it reads too early, needs one of the two to show.
 int pick() {
   const int warps = (block.threads + kWarp - 1) / kWarp;
   int warp = block.current / kWarp, lane = block.current % kWarp;
@@ -42,6 +43,7 @@ int pick() {
     u32 able = block.ready[at];
     if (k == 0 && order == Order::backward) able &= (1u << lane) - 1;
     if (k == 0 && order != Order::backward) able &= ~((2u << lane) - 1);
+    if (k == 0 && order == Order::forward && able == 0) able = block.ready[at];
     if (able == 0) continue;
     return at * kWarp + (order == Order::backward ? 31 - __builtin_clz(able) : __builtin_ctz(able));
   }
