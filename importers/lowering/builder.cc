@@ -6,9 +6,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "src/base/text.h"
 #include "src/ir/escape.h"
@@ -78,17 +80,13 @@ double neutral(Op op, ir::Type type) {
   }
 }
 
-/// A name that HLO text can hold: letters, digits, '_', '.', '-'.
-std::string as_name(std::string_view text) {
-  std::string name;
-  for (const char c : text) {
-    const bool is_word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
-    name += is_word ? c : '.';
-  }
-  const size_t begin = name.find_first_not_of(".-");
-  name = begin == std::string::npos ? "value" : name.substr(begin);
-  return name.front() >= '0' && name.front() <= '9' ? "v" + name : name;
-}
+/// Characters of a name that HLO text can hold.
+constexpr std::array<bool, 256> kIsWord = [] {
+  std::array<bool, 256> is_word{};
+  for (const char c : std::string_view("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-."))
+    is_word[static_cast<size_t>(c)] = true;
+  return is_word;
+}();
 
 }  // namespace
 
@@ -105,7 +103,8 @@ Dims joined(const Dims& a, const Dims& b) {
 
 // ---------------------------------------------------------------- Body
 
-ir::Shape Body::shape(Value value) const { return program_.module_.shape(comp_.instrs[static_cast<size_t>(value.id)]); }
+const ir::Shape& Body::held(Value value) const { return program_.module_.shape(comp_.instrs[static_cast<size_t>(value.id)]); }
+ir::Shape Body::shape(Value value) const { return held(value); }
 
 Value Body::add(ir::Instr instr) {
   instr.name = program_.unique(ir::text(instr.op));
@@ -134,7 +133,7 @@ Value Body::op(Op op, std::span<const Value> operands, const Attrs& attrs, const
   for (const auto& [key, text] : attrs) instr.attrs.push_back({module.strings.intern(key), module.strings.intern(text)});
   if (!calls.empty()) instr.attrs.push_back({module.strings.intern(calls_key), {}, static_cast<int32_t>(calls.size()), false});
   instr.shape = ir::kNoShape;
-  if (this == &program_.entry_) instr.origin = program_.origin();
+  if (this == &program_.entry_) instr.origin = program_.origin_;
   if (shape == nullptr) {
     const ir::Inferred inferred = ir::infer_shape(module, comp_, instr);
     if (inferred.how == ir::Inferred::broken) program_.broke(inferred.what);
@@ -313,7 +312,7 @@ Value Body::convolution(Value input, Value filter, const Convolution& convolutio
 
 // ---------------------------------------------------------------- Program
 
-Program::Program(std::string_view name) : entry_(*this) { module_.name = module_.strings.intern(as_name(name)); }
+Program::Program(std::string_view name) : entry_(*this) { module_.name = module_.strings.intern(spelled(name)); }
 
 void Program::at(const At& at) {
   at_name_ = at.name;
@@ -332,15 +331,32 @@ void Program::broke(std::string what) {
       at_type_.empty() ? std::move(what) : fmt::format("operator '{}' ({}): {}", base::escaped(at_name_), base::escaped(at_type_), what);
 }
 
+/// A name that HLO text can hold: letters, digits, '_', '.', '-'. Until the next one.
+std::string& Program::spelled(std::string_view text) {
+  const auto is_led_by = [](char c) { return c != '-' && c != '.' && kIsWord[static_cast<unsigned char>(c)]; };
+  name_.clear();
+  text.remove_prefix(static_cast<size_t>(std::ranges::find_if(text, is_led_by) - text.begin()));
+  if (text.empty()) text = "value";
+  if (text.front() >= '0' && text.front() <= '9') name_ += 'v';
+  for (const char c : text) name_ += kIsWord[static_cast<unsigned char>(c)] ? c : '.';
+  return name_;
+}
+
 ir::StringId Program::unique(std::string_view name) {
-  const std::string base = as_name(name);
-  auto [taken, fresh] = names_.try_emplace(base, 1);
-  if (fresh) return module_.strings.intern(base);
-  std::string numbered;
-  do numbered = fmt::format("{}.{}", base, taken->second++);
-  while (names_.contains(numbered));
-  names_.emplace(numbered, 1);
-  return module_.strings.intern(numbered);
+  spelled(name);
+  const auto take = [&](ir::StringId id) {
+    const auto at = static_cast<size_t>(id);
+    if (at >= names_.size()) names_.resize(std::max(at + 1, module_.strings.size()));
+    return std::exchange(names_[at], std::max(names_[at], uint32_t{1})) == 0;
+  };
+  const ir::StringId first = module_.strings.intern(name_);
+  if (take(first)) return first;
+  const size_t stem = name_.size();
+  while (true) {
+    name_.resize(stem);
+    fmt::format_to(std::back_inserter(name_), ".{}", names_[static_cast<size_t>(first)]++);
+    if (const ir::StringId id = module_.strings.intern(name_); take(id)) return id;
+  }
 }
 
 Value Program::parameter(std::string_view name, const ir::Shape& shape, std::string_view input) {

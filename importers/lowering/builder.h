@@ -37,9 +37,9 @@ class Program;
 class Body {
  public:
   ir::Shape shape(Value value) const;
-  ir::Type type(Value value) const { return shape(value).type; }
-  Dims dims(Value value) const { return shape(value).dims; }
-  int64_t rank(Value value) const { return shape(value).rank(); }
+  ir::Type type(Value value) const { return held(value).type; }
+  Dims dims(Value value) const { return held(value).dims; }
+  int64_t rank(Value value) const { return held(value).rank(); }
 
   Value constant(ir::Type type, double value);                  ///< a scalar
   Value constant(const ir::Shape& shape, ir::Literal literal);  ///< an array
@@ -91,6 +91,7 @@ class Body {
  private:
   friend class Program;
   explicit Body(Program& program) : program_(program) {}
+  const ir::Shape& held(Value value) const;  ///< until the next instruction
   Value add(ir::Instr instr);
   Value parameter(std::string_view name, const ir::Shape& shape);
 
@@ -121,8 +122,7 @@ class Program {
   Value parameter(std::string_view name, const ir::Shape& shape, std::string_view input = "");
   /// One operator as one kernel: `write` gets the operands as values of the body and returns the results.
   Values fuse(std::span<const Value> operands, const std::function<Values(Body&, std::span<const Value>)>& write);
-  /// For one result.
-  Value fuse1(std::span<const Value> operands, const std::function<Value(Body&, std::span<const Value>)>& write);
+  Value fuse1(std::span<const Value> operands, const std::function<Value(Body&, std::span<const Value>)>& write);  ///< for one result
   /// What has no lowering: a custom call that a replay skips with `target` as the reason.
   Values unknown(std::string_view target, std::span<const Value> operands, std::span<const ir::Shape> results);
   /// Computations of two scalars: `op` of them (reduce, reduce-window, all-reduce), and whether the first is at least the second.
@@ -141,8 +141,8 @@ class Program {
   struct Result {
     Value value, parameter;  ///< parameter.id -1: not in place
   };
+  std::string& spelled(std::string_view text);
   ir::StringId unique(std::string_view name);
-  ir::OriginId origin() const { return origin_; }
   void broke(std::string what);
   ir::CompId add(ir::Computation comp, std::string_view name, Value root);
   std::string aliases() const;
@@ -151,10 +151,10 @@ class Program {
   Body entry_;
   std::string at_name_ = "program", at_type_;
   ir::OriginId origin_ = ir::OriginId::none;
-  std::unordered_map<std::string, int64_t> names_;               ///< taken, with the number that the next of its kind gets
+  std::vector<uint32_t> names_;  ///< by StringId: taken, with the number that the next of its kind gets; 0: free
   std::map<std::pair<ir::Op, ir::Type>, ir::CompId> functions_;  ///< of two scalars
   std::vector<Result> results_;
-  std::string error_;
+  std::string name_, error_;  ///< name_: the one in hand
 };
 
 }  // namespace importers::lowering

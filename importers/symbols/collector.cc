@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "src/base/hash.h"
 #include "src/base/text.h"
@@ -59,11 +60,19 @@ constexpr KindRow kKinds[] = {
     {"macro", model::SymbolSort::other},
 };
 
-std::string lower(std::string_view text) {
-  std::string result(text.substr(0, 32));
-  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return result;
-}
+/// The first letters of a word, small.
+class Lower {
+ public:
+  explicit Lower(std::string_view text) : size_(std::min(text.size(), letters_.size())) {
+    std::ranges::transform(text.substr(0, size_), letters_.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  }
+  operator std::string_view() const { return {letters_.data(), size_}; }
+
+ private:
+  std::array<char, 32> letters_{};
+  size_t size_;
+};
 
 struct EndingRow {
   std::string_view ending, language;
@@ -80,7 +89,8 @@ std::string_view language_of(std::string_view file) {
 }
 
 model::SymbolSort sort_of(std::string_view kind, std::string_view language) {
-  const std::string word = lower(kind), tongue = lower(language);
+  const Lower lower_kind(kind), lower_language(language);
+  const std::string_view word = lower_kind, tongue = lower_language;
   if (word == "m" || word == "member") return tongue == "c" || tongue == "c++" ? model::SymbolSort::variable : model::SymbolSort::function;
   if (word == "i" && tongue == "fortran") return model::SymbolSort::function;
   const auto found = std::ranges::find(kKinds, word, &KindRow::kind);

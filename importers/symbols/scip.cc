@@ -130,7 +130,7 @@ class ScipReader {
       if (field->number == symbol_field::documentation && symbol.documentation.empty()) symbol.documentation = field->bytes;
       if (field->number == symbol_field::display_name) symbol.display_name = field->bytes;
     }
-    documents_.add(symbol);
+    documents_.add(std::move(symbol));
     return whole(reader, "a symbol");
   }
 

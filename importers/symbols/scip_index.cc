@@ -104,6 +104,16 @@ ir::StringId ScipDocuments::key_of(std::string_view symbol, std::string_view pat
   return symbol.starts_with(kLocal) ? out_.intern(fmt::format("{}|{}", path, symbol)) : out_.intern(symbol);
 }
 
+const ScipDocuments::Parsed& ScipDocuments::parsed(std::string_view symbol, ir::StringId key) {
+  const auto at = static_cast<size_t>(key);
+  if (at >= parsed_.size()) parsed_.resize(out_.index().strings.size());
+  if (!parsed_[at].known) {
+    const ScipName name = scip_name(symbol);
+    parsed_[at] = {out_.intern(name.name), out_.intern(name.kind), out_.intern(name.scope), sort_of(name.kind), true};
+  }
+  return parsed_[at];
+}
+
 void ScipDocuments::tell(const ScipSymbol& symbol, std::string_view path) {
   out_.keep();
   const std::string_view name = symbol.display_name.empty() ? name_in(symbol.documentation) : symbol.display_name;
@@ -114,15 +124,16 @@ void ScipDocuments::tell(const ScipSymbol& symbol, std::string_view path) {
 void ScipDocuments::add_record(const ScipOccurrence& occurrence, std::string_view path, ir::StringId file) {
   if (!occurrence.range.is_range()) return out_.drop(occurrence.at, "an occurrence has no range of 3 or 4 numbers");
   if (occurrence.symbol.empty()) return out_.drop(occurrence.at, "an occurrence has no symbol");  // syntax highlighting alone
-  const ScipName name = scip_name(occurrence.symbol);
+  const ir::StringId key = key_of(occurrence.symbol, path);
+  const Parsed& of = parsed(occurrence.symbol, key);
   model::Symbol record;
-  record.name = out_.intern(name.name);
-  record.kind = out_.intern(name.kind);
-  record.scope = out_.intern(name.scope);
-  record.key = key_of(occurrence.symbol, path);
+  record.name = of.name;
+  record.kind = of.kind;
+  record.scope = of.scope;
+  record.key = key;
   record.file = file;
   record.role = role_of(occurrence.roles);
-  record.sort = sort_of(name.kind);
+  record.sort = of.sort;
   record.line = place(occurrence.range.numbers[0]);
   record.column = place(occurrence.range.numbers[1]);
   if (occurrence.range.end_line() == occurrence.range.numbers[0]) record.end_column = place(occurrence.range.end_column());

@@ -49,7 +49,7 @@ class ScipDocuments {
  public:
   explicit ScipDocuments(Collector& out) : out_(out) {}
   void add(ScipOccurrence occurrence) { occurrences_.push_back(std::move(occurrence)); }
-  void add(const ScipSymbol& symbol) { symbols_.push_back(symbol); }
+  void add(ScipSymbol symbol) { symbols_.push_back(std::move(symbol)); }
   void end_document(std::string_view path);
   /// Types of all occurrences, when the symbols that external_symbols describes are known too.
   void end();
@@ -58,7 +58,14 @@ class ScipDocuments {
   struct Told {
     ir::StringId type{}, name{};
   };
+  /// What a symbol's text says of itself: most stand many times.
+  struct Parsed {
+    ir::StringId name{}, kind{}, scope{};
+    model::SymbolSort sort = model::SymbolSort::other;
+    bool known = false;
+  };
   ir::StringId key_of(std::string_view symbol, std::string_view path);
+  const Parsed& parsed(std::string_view symbol, ir::StringId key);
   void tell(const ScipSymbol& symbol, std::string_view path);
   void add_record(const ScipOccurrence& occurrence, std::string_view path, ir::StringId file);
 
@@ -66,6 +73,7 @@ class ScipDocuments {
   std::vector<ScipOccurrence> occurrences_;
   std::vector<ScipSymbol> symbols_;
   std::unordered_map<uint32_t, Told> told_;  ///< by key
+  std::vector<Parsed> parsed_;               ///< by key
 };
 
 }  // namespace importers::symbols

@@ -55,7 +55,7 @@ class ScipWalk : public JsonWalk {
   void close(std::string_view path, bool is_object) override {
     if (!is_object) return;
     if (path == "documents/occurrences") documents_.add(std::move(occurrence_));
-    if (is_symbol(path)) documents_.add(symbol_);
+    if (is_symbol(path)) documents_.add(std::move(symbol_));
     if (path == "documents") documents_.end_document(file_);
   }
   void value(std::string_view path, const JsonValue& value) override {

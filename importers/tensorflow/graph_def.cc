@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <unordered_map>
 
 #include "importers/tensorflow/attribute_text.h"
@@ -42,7 +43,7 @@ std::string stem(std::string_view path) {
 
 using Sizes = std::vector<int64_t>;
 
-bool is_known(const Sizes& sizes) {
+bool is_known(std::span<const int64_t> sizes) {
   return std::ranges::none_of(sizes, [](int64_t size) { return size < 0; });
 }
 
@@ -251,7 +252,7 @@ class Reader {
 
   /// A batch that is left open is what a person chooses.
   void choose_batch(Node& node, Sizes& sizes) {
-    if (sizes.empty() || sizes.front() >= 0 || !is_known(Sizes(sizes.begin() + 1, sizes.end()))) return;
+    if (sizes.empty() || sizes.front() >= 0 || !is_known(std::span(sizes).subspan(1))) return;
     sizes.front() = batch();
     node.op.note = "its batch is assumed";
     out_.options = fmt::format("batch={}", batch());
@@ -341,6 +342,15 @@ Match match_graph_def(const Input& input) {
 
 namespace {
 
+/// What the store gets of a node; what lowering needs of it stays.
+model::Operator handed_over(Node& node) {
+  model::Operator op = std::move(node.op);
+  node.op = {};
+  node.op.line = op.line;
+  node.op.launches = op.launches;
+  return op;
+}
+
 /// The module, or why there is none.
 base::Result<Lowered> checked(const GraphText& text) {
   if (!text.missing.empty()) return base::Error{text.missing};
@@ -367,7 +377,8 @@ base::Result<model::Imported> read_graph_def(const Input& input, const TakeModul
   source.records = "nodes";
   imported.notes = std::move(text.notes);
   std::vector<model::Operator> operators;
-  for (size_t i = 0; i < text.operators; ++i) operators.push_back(text.graph.nodes[i].op);
+  operators.reserve(text.operators);
+  for (size_t i = 0; i < text.operators; ++i) operators.push_back(handed_over(text.graph.nodes[i]));
   auto lowered = checked(text);
   if (!lowered.ok()) {
     imported.operators = std::move(operators);

@@ -56,11 +56,15 @@ std::string framework_type(std::string_view type) {
 }  // namespace
 
 model::Operator node_operator(std::string_view name, std::string_view type, std::string_view device, int64_t line) {
-  model::Operator op = operator_of_name(name);
-  if (!type.empty()) {
+  model::Operator op;
+  if (type.empty()) {
+    op = operator_of_name(name);
+  } else {
+    op.name = name;
+    op.scope = scope_of(name);
     op.type = framework_type(type);
     op.type_from = model::Known::given;
-    op.note = op.type == type ? "" : fmt::format("ran as {}", type);
+    if (op.type != type) op.note = fmt::format("ran as {}", type);
     op.phase = phase_of(name, op.type);
     const OpType* known = find_op_type(op.type);
     op.launches = known == nullptr ? model::Launches::device : known->launches;

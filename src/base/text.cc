@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -44,6 +45,20 @@ size_t utf8_length(std::string_view bytes, size_t at) {
   const auto second = static_cast<unsigned char>(bytes[at + 1]);
   const bool control = lead == 0xC2 && second < 0xA0;  // C1 control characters move a terminal's cursor
   return control ? 0 : length;
+}
+
+/// Printable ASCII alone? Eight bytes at a time: a byte below ' ', 0x7f or above 0x7f sets its high bit in one of the terms.
+bool is_plain(std::string_view bytes) {
+  constexpr uint64_t kOnes = 0x0101010101010101u, kHigh = 0x80 * kOnes;
+  uint64_t odd = 0;
+  size_t i = 0;
+  for (; i + sizeof(uint64_t) <= bytes.size(); i += sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, bytes.data() + i, sizeof word);
+    odd |= word | (word - ' ' * kOnes) | (word + kOnes);
+  }
+  for (; i < bytes.size(); ++i) odd |= bytes[i] >= ' ' && bytes[i] < 0x7f ? 0 : kHigh;
+  return (odd & kHigh) == 0;
 }
 
 std::string three_digits(double value) {
@@ -86,8 +101,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 }
 
 std::string escaped(std::string_view bytes) {
-  const auto is_plain = [](char c) { return c >= ' ' && c < 0x7f; };
-  if (std::ranges::all_of(bytes, is_plain)) return std::string(bytes);
+  if (is_plain(bytes)) return std::string(bytes);
   std::string out;
   out.reserve(bytes.size());
   for (size_t i = 0; i < bytes.size();) {
@@ -112,6 +126,12 @@ std::string escaped(std::string_view bytes) {
     ++i;
   }
   return out;
+}
+
+Shown::Shown(std::string_view bytes) : text_(bytes) {
+  if (is_plain(bytes)) return;
+  made_ = escaped(bytes);
+  text_ = made_;
 }
 
 std::string human_bytes(double bytes) {

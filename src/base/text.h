@@ -23,6 +23,19 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 
 /// Bytes that are not printable (controls, broken UTF-8) as escapes: safe on a terminal, never more than one line.
 std::string escaped(std::string_view bytes);
+/// The same without a copy where nothing needs an escape, as in most names. The bytes must stay while the text is used.
+class Shown {
+ public:
+  explicit Shown(std::string_view bytes);
+  Shown(const Shown&) = delete;
+  Shown& operator=(const Shown&) = delete;
+  operator std::string_view() const { return text_; }
+  std::string_view text() const { return text_; }
+
+ private:
+  std::string made_;
+  std::string_view text_;
+};
 
 std::string human_bytes(double bytes);      ///< "1.50 GB" (powers of ten)
 std::string human_seconds(double seconds);  ///< "12.3 ms"

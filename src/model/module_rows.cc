@@ -8,7 +8,6 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +19,7 @@
 #include "src/ir/attr.h"
 #include "src/ir/cost_model.h"
 #include "src/ir/print.h"
+#include "src/model/json_text.h"
 #include "src/model/operator_rows.h"
 
 namespace model {
@@ -27,21 +27,9 @@ namespace {
 
 constexpr size_t kMostOperators = 64;  ///< of one fusion: bounds what a file can make us write
 
-/// Texts of programs may hold any bytes; what is stored can be read by every client.
-std::string shown(std::string_view text) { return base::escaped(text); }
-
 /// NULL for what is not there.
 std::optional<int64_t> or_null(int64_t row) { return row == 0 ? std::nullopt : std::optional(row); }
 std::optional<std::string_view> or_null(std::string_view text) { return text.empty() ? std::nullopt : std::optional(text); }
-
-/// Appends a text as JSON writes it. Most need no escapes.
-void append_json(std::string& out, std::string_view text) {
-  const auto is_plain = [](char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; };
-  if (std::ranges::all_of(text, is_plain))
-    out.append("\"").append(text).append("\"");
-  else
-    out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 /// "[3,17]"; nothing for an empty list.
 template <typename Ids>
@@ -122,8 +110,8 @@ class Works {
 };
 
 std::string kind_of(const ir::Module& module, const ir::Instr& instr) {
-  if (instr.op == ir::Op::fusion) return shown(ir::attr_text(module, instr, "kind").value_or(""));
-  if (instr.op == ir::Op::custom_call) return shown(ir::attr_string(module, instr, "custom_call_target"));
+  if (instr.op == ir::Op::fusion) return base::escaped(ir::attr_text(module, instr, "kind").value_or(""));
+  if (instr.op == ir::Op::custom_call) return base::escaped(ir::attr_string(module, instr, "custom_call_target"));
   return "";
 }
 
@@ -133,8 +121,12 @@ void append_attributes(std::string& out, const ir::Module& module, const ir::Ins
   std::string value;
   for (const ir::Attr& attr : instr.attrs) {
     out += out.empty() ? '{' : ',';
-    append_json(out, shown(module.text(attr.key)));
+    append_json(out, base::Shown(module.text(attr.key)));
     out += ':';
+    if (attr.calls <= 0) {
+      append_json(out, module.text(attr.text));
+      continue;
+    }
     value = module.text(attr.text);
     for (int32_t i = 0; i < attr.calls && next_call < instr.calls.size(); ++i, ++next_call) {
       value.append(i == 0 ? "" : ", ").append(module.text(module.comp(instr.calls[next_call]).name));
@@ -181,9 +173,9 @@ class ModuleWriter {
   };
 
   void write(const ir::Computation& comp) {
-    const std::string name = shown(module_.text(comp.name));
-    tables_.computation.add(next_.computation, next_.module, next_.computation - first_computation_, std::string_view(name),
-                            next_.instruction, static_cast<int64_t>(comp.instrs.size()), next_.instruction + comp.root);
+    const base::Shown name(module_.text(comp.name));
+    tables_.computation.add(next_.computation, next_.module, next_.computation - first_computation_, name.text(), next_.instruction,
+                            static_cast<int64_t>(comp.instrs.size()), next_.instruction + comp.root);
     const Users users(comp);
     for (size_t i = 0; i < comp.instrs.size(); ++i) write(comp, i, users.of(i));
     ++next_.computation;
@@ -192,12 +184,13 @@ class ModuleWriter {
   void write(const ir::Computation& comp, size_t position, std::span<const int32_t> users) {
     const ir::Instr& instr = comp.instrs[position];
     const OriginRow origin = origin_row(instr.origin);
-    const std::string name = shown(module_.name_of(instr)), kind = kind_of(module_, instr);
+    const base::Shown name(module_.name_of(instr));
+    const std::string kind = kind_of(module_, instr);
     for (std::string* text : {&attributes_, &operands_, &users_}) text->clear();
     append_attributes(attributes_, module_, instr);
     append_list(operands_, instr.operands);
     append_list(users_, users);
-    tables_.instruction.add(next_.computation, std::string_view(name), ir::text(instr.op), std::string_view(kind), shape_row(instr.shape),
+    tables_.instruction.add(next_.computation, name.text(), ir::text(instr.op), std::string_view(kind), shape_row(instr.shape),
                             or_null(origin.op), or_null(origin.place), or_null(attributes_), or_null(operands_), or_null(users_),
                             works_.row_of(comp, instr));
     for (size_t i = 0; i < instr.calls.size(); ++i) {
@@ -217,6 +210,8 @@ class ModuleWriter {
     return row = next_.shape++;
   }
 
+  static uint64_t key(ir::StringId text, uint32_t with) { return uint64_t{static_cast<uint32_t>(text)} << 32 | with; }
+
   OriginRow origin_row(ir::OriginId id) {
     if (id == ir::OriginId::none) return {};
     OriginRow& row = origins_[static_cast<size_t>(id)];
@@ -230,14 +225,14 @@ class ModuleWriter {
   /// Row of the operator that `origin` names, or 0 if it names none.
   int64_t op_row(const ir::Origin& origin) {
     if (origin.op_name == ir::StringId::empty) return 0;
-    const auto [row, fresh] = op_rows_.try_emplace(std::pair(origin.op_name, origin.op_type), 0);
-    if (fresh) row->second = operators_.row_of(shown(module_.text(origin.op_name)), shown(module_.text(origin.op_type)));
+    const auto [row, fresh] = op_rows_.try_emplace(key(origin.op_name, static_cast<uint32_t>(origin.op_type)), 0);
+    if (fresh) row->second = operators_.row_of(module_.text(origin.op_name), module_.text(origin.op_type));
     return row->second;
   }
 
   int64_t place_row(const ir::Origin& origin) {
     if (origin.source_file == ir::StringId::empty) return 0;
-    const auto [row, fresh] = places_.try_emplace({origin.source_file, origin.source_line}, next_.place);
+    const auto [row, fresh] = places_.try_emplace(key(origin.source_file, static_cast<uint32_t>(origin.source_line)), next_.place);
     if (!fresh) return row->second;
     tables_.place.add(next_.place, file_row(origin.source_file), origin.source_line);
     return next_.place++;
@@ -246,8 +241,7 @@ class ModuleWriter {
   int64_t file_row(ir::StringId file) {
     const auto [row, fresh] = files_.try_emplace(file, next_.string);
     if (!fresh) return row->second;
-    const std::string text = shown(module_.text(file));
-    tables_.string.add(next_.string, std::string_view(text));
+    tables_.string.add(next_.string, base::Shown(module_.text(file)).text());
     return next_.string++;
   }
 
@@ -291,10 +285,10 @@ class ModuleWriter {
   ProgramTables& tables_;
   OperatorRows operators_;
   Works works_;
-  std::vector<int64_t> shapes_;                                       ///< rows by ShapeId; 0: not written yet
-  std::vector<OriginRow> origins_;                                    ///< by OriginId
-  std::map<std::pair<ir::StringId, ir::StringId>, int64_t> op_rows_;  ///< by name and type
-  std::map<std::pair<ir::StringId, int32_t>, int64_t> places_;
+  std::vector<int64_t> shapes_;                    ///< rows by ShapeId; 0: not written yet
+  std::vector<OriginRow> origins_;                 ///< by OriginId
+  std::unordered_map<uint64_t, int64_t> op_rows_;  ///< by key(name, type)
+  std::unordered_map<uint64_t, int64_t> places_;   ///< by key(file, line)
   std::unordered_map<ir::StringId, int64_t> files_;
   int64_t first_computation_;
   std::string attributes_, operands_, users_;                  ///< of the instruction in hand

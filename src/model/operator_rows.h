@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,21 +21,25 @@ class OperatorRows {
   };
   OperatorRows(Place place, NextIds& next, ProgramTables& tables) : place_(place), next_(next), tables_(tables) {}
 
-  /// Its row. Of two with one name the first is the one that instructions mean.
+  /// Its row. Of two with one name the first is the one that instructions mean. The operator must outlive this.
   int64_t add(const Operator& op);
-  /// Row of the operator with this name; it is made if there is none, with what its name and type tell.
-  int64_t row_of(const std::string& name, const std::string& type);
+  /// Row of the operator with this name as its program writes it; if none was given, one is made of what its name and type tell.
+  int64_t row_of(std::string_view name, std::string_view type);
 
  private:
+  int64_t scope_row(std::string_view path);
   int64_t scope_row(std::span<const std::string_view> parts);
-  int64_t scope_row(const std::string& path, int64_t parent, int64_t depth);
+  int64_t scope_row(std::string_view path, int64_t parent, int64_t depth);
 
   const Place place_;
   NextIds& next_;
   ProgramTables& tables_;
   int64_t position_ = 0;
-  std::unordered_map<std::string, int64_t> given_;           ///< by name
-  std::unordered_map<std::string, int64_t> named_, scopes_;  ///< by name, a NUL and type; by path
+  std::unordered_map<std::string_view, int64_t> given_;  ///< by name, of programs with instructions
+  std::unordered_map<std::string, int64_t> scopes_;      ///< by path
+  std::string last_scope_, scope_path_;                  ///< of the operator before; the path in hand
+  int64_t last_scope_row_ = 0;
+  std::string inputs_;  ///< of the operator in hand, as JSON
 };
 
 }  // namespace model

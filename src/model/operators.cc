@@ -104,6 +104,23 @@ std::vector<std::string_view> path_parts(std::string_view path) {
   return parts;
 }
 
+namespace {
+
+std::string_view short_name(std::string_view name, std::span<const std::string_view> parts) {
+  return parts.size() < 2 ? name : name.substr(static_cast<size_t>(parts[parts.size() - 2].data() - name.data()));
+}
+
+}  // namespace
+
+std::string_view short_name(std::string_view name) {
+  if (name.find_first_of("()") != std::string_view::npos || name.find("//") != std::string_view::npos || name.ends_with('/'))
+    return short_name(name, path_parts(name));
+  const size_t last = name.rfind('/');
+  if (last == std::string_view::npos || last == 0) return name;
+  const size_t before = name.rfind('/', last - 1);
+  return before == std::string_view::npos ? name : name.substr(before + 1);
+}
+
 OperatorName operator_name(std::string_view name, std::string_view type) {
   const std::vector<std::string_view> parts = path_parts(name);
   OperatorName result;
@@ -115,7 +132,7 @@ OperatorName operator_name(std::string_view name, std::string_view type) {
     if (!is_operator && !part.inner.empty() && !is_gradient_part(part.inner) && result.scope.size() < kDeepestScope)
       result.scope.push_back(part.inner);
   }
-  result.short_name = parts.size() < 2 ? name : name.substr(static_cast<size_t>(parts[parts.size() - 2].data() - name.data()));
+  result.short_name = short_name(name, parts);
   result.phase = phase_of(parts, type, transposed);
   return result;
 }

@@ -16,8 +16,10 @@ struct OperatorName {
 };
 inline constexpr size_t kDeepestScope = 32;
 
-/// "a/b(c/d)/e" → a, b(c/d), e: what is between slashes, but for those inside parentheses (JAX: "jvp(a/b)"). At most kDeepestScope.
+/// "a/b(c/d)/e" → a, b(c/d), e: what is between slashes, but for those inside parentheses (JAX: "jvp(a/b)").
 std::vector<std::string_view> path_parts(std::string_view path);
+/// The last two components of a path; the whole where it has fewer.
+std::string_view short_name(std::string_view name);
 /// From `metadata={op_type=… op_name=…}`; views point into `name`. Understands names of TensorFlow ("gradient_tape/model/layer/MatMul"),
 /// JAX ("jit(step)/transpose(jvp(Model))/layer/dot_general") and Paddle ("matmul_grad").
 OperatorName operator_name(std::string_view name, std::string_view type);

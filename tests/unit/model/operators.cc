@@ -41,6 +41,7 @@ TEST(Operators, ScopeShortNameAndPhaseFollowFromTheName) {
     const OperatorName found = operator_name(c.name, c.type);
     EXPECT_EQ(joined(found.scope), c.scope) << c.name;
     EXPECT_EQ(found.short_name, c.short_name) << c.name;
+    EXPECT_EQ(short_name(c.name), c.short_name);
     EXPECT_EQ(text(found.phase), c.phase) << c.name;
   }
 }
