@@ -9,6 +9,7 @@
 
 #include "replay/device/cpu/arena.h"
 #include "replay/device/cpu/host.h"
+#include "replay/device/cpu/parts_convolution.h"
 #include "replay/device/cpu/product.h"
 
 namespace replay::cpu {
@@ -56,6 +57,15 @@ Status measure_triads(Jit& jit, int threads, int64_t bytes, Ceilings& found) {
   return {};
 }
 
+template <typename Body>
+double best_rate(double flops, const Body& body) {
+  double rate = 0;
+  const double begin = seconds();
+  for (int pass = 0; pass < kMostPasses && (pass < 2 || seconds() - begin < kProductSeconds); ++pass)
+    rate = std::max(rate, flops / time_of(body));
+  return rate;
+}
+
 /// Floating point operations per second of a large product of matrices of one type.
 Result<double> product_rate(ir::Type type, int threads) {
   constexpr int64_t n = kProductSize;
@@ -65,13 +75,25 @@ Result<double> product_rate(ir::Type type, int threads) {
   for (auto* operand : {&gemm.a, &gemm.b, &gemm.d}) *operand = {.type = type, .batch_stride = 0, .row_stride = n, .column_stride = 1};
   ASSIGN_OR_RETURN(const auto product, make_product(gemm, threads));
   ASSIGN_OR_RETURN(const Pages pages, Pages::make(3 * bytes, threads));
-  double rate = 0;
-  const double begin = seconds();
-  for (int pass = 0; pass < kMostPasses && (pass < 2 || seconds() - begin < kProductSeconds); ++pass) {
-    const double spent = time_of([&] { product->run(pages.data(), pages.data() + bytes, pages.data() + 2 * bytes); });
-    rate = std::max(rate, gemm.flops() / spent);
-  }
-  return rate;
+  return best_rate(gemm.flops(), [&] { product->run(pages.data(), pages.data() + bytes, pages.data() + 2 * bytes); });
+}
+
+/// The same of f32 in parts, as a convolution of one place; 0 where there is no matrix unit.
+Result<double> parts_rate(int threads) {
+  constexpr int64_t n = kProductSize;
+  Convolution op;
+  op.in_features = op.out_features = n;
+  op.x.inner = op.y.inner = op.w.outer = 1, op.w.inner = n;
+  op.x.outer = op.y.outer = n * n;
+  op.dims = {{.in = n, .out = n, .x = n, .y = n}, {.x = n, .y = n}};
+  std::unique_ptr<Native> none;
+  const auto made = make_parts_convolution(op, threads, std::make_shared<Scratch>(), none);
+  if (!made.ok()) return 0.0;
+  ASSIGN_OR_RETURN(const Pages pages, Pages::make(3 * n * n * 4, threads));
+  std::byte* const data = pages.data();
+  const void* const in[] = {data, data + n * n * 4};
+  void* const out[] = {data + 2 * n * n * 4};
+  return best_rate(op.flops(), [&] { (*made)->run(in, out); });
 }
 
 Status measure_products(int threads, Ceilings& found) {
@@ -80,6 +102,8 @@ Status measure_products(int threads, Ceilings& found) {
     ASSIGN_OR_RETURN(const double rate, product_rate(type, threads));
     found.products.emplace_back(fmt::format("{0}×{0}→f32", ir::text(type)), rate);
   }
+  ASSIGN_OR_RETURN(const double rate, parts_rate(threads));
+  if (rate > 0) found.products.emplace_back(kPartsOperands, rate);
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "replay/device/cpu/convolution_phases.h"
 #include "replay/device/cpu/dnnl.h"
 #include "replay/device/cpu/packed_convert.h"
+#include "replay/device/cpu/parts_convolution.h"
 #include "replay/device/cpu/threads.h"
 
 namespace replay::cpu {
@@ -384,8 +385,9 @@ Result<std::unique_ptr<Native>> make_convolution(const Convolution& op, int thre
   const bool converts = op.x.type != ir::Type::f32 || op.w.type != ir::Type::f32 || op.y.type != ir::Type::f32;
   if (!converts) {
     auto library = make_dnnl_convolution(op, threads, scratch, std::move(gathered));
-    if (library.ok()) return library;
-    return make_own(op, threads, scratch);
+    if (!library.ok()) return make_own(op, threads, scratch);
+    if (auto parts = make_parts_convolution(op, threads, scratch, *library); parts.ok()) return parts;
+    return library;
   }
   const auto own = std::make_shared<Scratch>();
   ASSIGN_OR_RETURN(auto wide_gathered, make_own(wide, threads, own));

@@ -21,9 +21,17 @@ base::Result<std::unique_ptr<Product>> make_dnnl_matmul(const replay::Gemm& gemm
 base::Result<std::unique_ptr<Product>> make_dnnl_sgemm(const replay::Gemm& gemm, int threads, std::shared_ptr<Scratch>,
                                                        std::unique_ptr<Product> fallback);
 
+/// What a convolution's operands are brought into at every run, where it is not what they lie in.
+enum class DnnlFormats : uint8_t {
+  chosen,              ///< images_as_they_lie, or preferred where the library is slow so
+  as_they_lie,         ///< nothing
+  images_as_they_lie,  ///< the weights are as the library prefers them, and images whose features are not adjacent
+  preferred,           ///< all are as the library prefers them
+};
+
 /// f32 convolutions: as a forward pass, as the gradient of the input (dilated operands), as that of the weights (windows larger than the
 /// result). Should an execution fail, `fallback` computes it. Error: no form fits, or oneDNN has a reference implementation only.
 base::Result<std::unique_ptr<Native>> make_dnnl_convolution(const Convolution& op, int threads, std::shared_ptr<Scratch> scratch,
-                                                            std::unique_ptr<Native> fallback);
+                                                            std::unique_ptr<Native> fallback, DnnlFormats formats = DnnlFormats::chosen);
 
 }  // namespace replay::cpu

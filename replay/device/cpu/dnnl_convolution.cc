@@ -153,15 +153,16 @@ Made made(const auto& description, const dnnl::primitive& primitive, std::array<
   return {primitive, {wants[0], wants[1], wants[2]}, description.scratchpad_desc(), description.impl_info_str()};
 }
 
-enum class Images : uint8_t { as_they_lie, preferred };
-
 Desc any_like(const Desc& desc) { return {dnnl_sizes(desc), Memory::data_type::f32, Memory::format_tag::any}; }
 
-Made make(const Form& f, Images images) {
+Made make(const Form& f, DnnlFormats formats) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   std::array<Desc, 3> d;
-  for (size_t i = 0; i < 3; ++i) d[i] = images == Images::as_they_lie && f.adjacent[i] ? f.memory[i] : any_like(f.memory[i]);
+  for (size_t i = 0; i < 3; ++i) {
+    const bool image = formats == DnnlFormats::images_as_they_lie && f.adjacent[i];
+    d[i] = image || formats == DnnlFormats::as_they_lie ? f.memory[i] : any_like(f.memory[i]);
+  }
   constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
   if (f.pass == Pass::forward) {
     const auto p = forward_desc(f, d[0], d[1], d[2], attributes);
@@ -272,7 +273,7 @@ class DnnlConvolution final : public Native {
 }  // namespace
 
 base::Result<std::unique_ptr<Native>> make_dnnl_convolution(const Convolution& op, int threads, std::shared_ptr<Scratch> scratch,
-                                                            std::unique_ptr<Native> fallback) {
+                                                            std::unique_ptr<Native> fallback, DnnlFormats formats) {
   const auto refuse = [](std::string_view why) { return base::Error{fmt::format("oneDNN convolution: {}", why)}; };
   const bool f32 = op.x.type == ir::Type::f32 && op.w.type == ir::Type::f32 && op.y.type == ir::Type::f32;
   if (!f32 || op.dims.empty() || op.dims.size() > 3 || op.flops() == 0) return refuse("not f32, no elements, or no 1 to 3 dimensions");
@@ -281,8 +282,9 @@ base::Result<std::unique_ptr<Native>> make_dnnl_convolution(const Convolution& o
   try {
     const auto form = form_of(op);
     if (!form) return refuse("none of its passes");
-    Made chosen = make(*form, Images::as_they_lie);
-    if (slow(chosen.implementation)) chosen = make(*form, Images::preferred);
+    const bool choose = formats == DnnlFormats::chosen;
+    Made chosen = make(*form, choose ? DnnlFormats::images_as_they_lie : formats);
+    if (choose && slow(chosen.implementation)) chosen = make(*form, DnnlFormats::preferred);
     // Its products for gradients of inputs are as slow as the reference: 3.3 s where gathering takes milliseconds.
     const bool unusable = form->pass == Pass::data ? slow(chosen.implementation) : chosen.implementation.find("ref") != std::string::npos;
     if (unusable) return refuse("only a slow implementation");

@@ -22,6 +22,7 @@
 #include "replay/device/cpu/gemm_form.h"
 #include "replay/device/cpu/packed_convert.h"
 #include "replay/device/cpu/packed_tables.h"
+#include "replay/device/cpu/parts.h"
 
 namespace replay::cpu {
 namespace {
@@ -459,6 +460,13 @@ const PackedKernels* packed_kernels(Isa isa) {
   if (isa != Isa::baseline) return nullptr;
 #endif
   return &baseline_kernels();
+}
+
+const PartsKernels* parts_kernels() {
+#if defined(__x86_64__)
+  if (packed_kernels(Isa::amx) != nullptr) return &parts_kernels_amx();
+#endif
+  return nullptr;
 }
 
 Isa best_isa() {

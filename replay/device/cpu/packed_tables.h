@@ -12,6 +12,8 @@ const PackedKernels& avx512_kernels();
 const PackedKernels& amx_kernels();
 /// Asks the system for the tile registers, once a process. False: this CPU, this system or this build has none.
 bool amx_permitted();
+struct PartsKernels;
+const PartsKernels& parts_kernels_amx();
 #endif
 
 }  // namespace replay::cpu
