@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "src/stats/paired.h"
 #include "src/stats/stats.h"
 
 namespace replay {
@@ -14,9 +15,11 @@ namespace {
 
 constexpr double kShort_ns = 20e3;  ///< shorter runs are repeated within a sample
 constexpr int kMostExecutions = 1000;
-constexpr int kMostCopies = 20;     ///< executions in a sample where each needs its operands restored
-constexpr double kVisit_ns = 60e6;  ///< rounds of a fusion go on for this long in each pass
-constexpr int kMostRounds = 32;
+constexpr int kMostCopies = 20;       ///< executions in a sample where each needs its operands restored
+constexpr double kVisit_ns = 60e6;    ///< rounds of a fusion go on for this long in each pass, where all want more pairs
+constexpr int kMostRounds = 32;       ///< the same
+constexpr double kLargestShare = 64;  ///< that one gets where others are settled, in shares of one of all
+constexpr size_t kMostPairs = 10'000;
 constexpr size_t kPartRuns = 3;  ///< passes in which the parts are timed one by one too
 
 /// Of the splitmix64 generator: neighbouring numbers give unrelated ones.
@@ -25,6 +28,12 @@ uint64_t mixed(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);
+}
+
+/// What fits into a visit of so many shares of time.
+int rounds_in(double shares, int64_t block_ns) {
+  const double fitting = kVisit_ns * shares / static_cast<double>(std::max<int64_t>(block_ns, 1));
+  return static_cast<int>(std::clamp(fitting, 1.0, kMostRounds * shares));
 }
 
 /// What disturbs a run makes it longer, never shorter.
@@ -44,6 +53,11 @@ Alternation::Alternation(const Plan& plan, Device& device, const std::atomic<boo
     state.variant = &variant;
     state.parts_s.resize(variant.parts.size());
   }
+}
+
+bool Alternation::has(StepId step) const {
+  const auto found = by_step_.find(step);
+  return found != by_step_.end() && !found->second.settled;
 }
 
 base::Result<model::Sample> Alternation::one(StepId id, int executions) {
@@ -214,7 +228,31 @@ std::vector<model::Sample> Alternation::samples(int pass) const {
 void Alternation::choose() {
   for (auto& [step, state] : by_step_) {
     state.chosen = true;
-    if (state.block_ns > 0) state.rounds = std::clamp(static_cast<int>(kVisit_ns / static_cast<double>(state.block_ns)), 1, kMostRounds);
+    if (state.block_ns > 0) state.rounds = rounds_in(1, state.block_ns);
+  }
+}
+
+void Alternation::take_pairs(State& state) const {
+  for (const Round& round : state.pass) {
+    if (round.fused.executions == 0 || round.parts.executions == 0) continue;
+    state.fused_ns.push_back(static_cast<double>(round.fused.duration_ns) / round.fused.executions);
+    state.parts_ns.push_back(static_cast<double>(round.parts.duration_ns) / round.parts.executions);
+  }
+}
+
+void Alternation::learn() {
+  open_ = 0;
+  for (auto& [step, state] : by_step_) {
+    if (state.settled || state.pass.empty()) continue;  // empty: the pass did not come here
+    take_pairs(state);
+    const bool enough = state.fused_ns.size() >= kMostPairs || stats::settled(stats::compare_pairs(state.fused_ns, state.parts_ns));
+    state.settled = enough && state.parts_s[0].size() >= kPartRuns;
+    open_ += state.settled ? 0 : 1;
+  }
+  if (open_ == 0) return;
+  const double shares = std::min(static_cast<double>(by_step_.size()) / static_cast<double>(open_), kLargestShare);
+  for (auto& [step, state] : by_step_) {
+    if (!state.settled && state.block_ns > 0) state.rounds = rounds_in(shares, state.block_ns);
   }
 }
 

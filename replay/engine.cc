@@ -231,13 +231,14 @@ struct Engine::Impl {
       ASSIGN_OR_RETURN(going, verify(outcome));
     }
     stage = Progress::Stage::measure;
-    while (going && !criterion.done() && outcome.failed_step < 0) {
+    while (going && outcome.failed_step < 0 && wants_more(criterion)) {
       left_s = criterion.left_s();
       ASSIGN_OR_RETURN(const PassTimes times, run_pass());
       going = times.complete;
       if (!going) break;
       RETURN_IF_ERROR(watching.keep(times.pass, all_samples()));
       remember(outcome, times);
+      alternation.learn();
       criterion.add(times.steps_s, times.wall_s);
       outcome.passes = ++pass;
       if (options.chain) RETURN_IF_ERROR(feed_back());
@@ -247,6 +248,9 @@ struct Engine::Impl {
     if (outcome.failed_step >= 0) outcome.status = model::RunStatus::failed;
     return outcome;
   }
+
+  /// The steps' times are known well enough long before small differences of fusions are.
+  bool wants_more(const measure::Criterion& criterion) const { return !criterion.done() || (!criterion.spent() && !alternation.settled()); }
 
   base::Result<bool> warm_up() {
     stage = Progress::Stage::warm_up;

@@ -18,6 +18,7 @@ class Exactly : public Criterion {
     wall_s_ += wall_s;
   }
   bool done() const override { return count_ >= passes_; }
+  bool spent() const override { return done(); }
   std::string reason() const override { return "as many as asked for"; }
   double left_s() const override { return count_ == 0 ? 0 : wall_s_ / count_ * std::max(0, passes_ - count_); }
 
@@ -37,19 +38,18 @@ class UntilStable : public Criterion {
     next_look_ =
         seconds_.size() + seconds_.size() / 8 + 1;  // each look sorts: looking ever more rarely keeps all looks together O(n log n)
   }
-  bool done() const override {
+  bool done() const override { return spent() || (stable_ && static_cast<int>(seconds_.size()) >= options_.enough); }
+  bool spent() const override {
     const auto count = static_cast<int>(seconds_.size());
-    const double pass_s = count == 0 ? 0 : wall_s_ / count;
-    if (count >= 1 && pass_s > options_.budget_s) return true;
-    if (count < options_.fewest) return false;
-    if (wall_s_ + pass_s > options_.budget_s) return true;
-    return count >= options_.enough && stable_;
+    if (count == 0) return false;
+    const double pass_s = wall_s_ / count;
+    return pass_s > options_.budget_s || (count >= options_.fewest && wall_s_ + pass_s > options_.budget_s);
   }
   std::string reason() const override {
     if (stable_) return fmt::format("enough to know it to {:g} %", 100 * options_.noise);
     return fmt::format("the budget of {:g} s is spent", options_.budget_s);
   }
-  double left_s() const override { return done() ? 0 : std::max(0.0, options_.budget_s - wall_s_); }
+  double left_s() const override { return spent() ? 0 : std::max(0.0, options_.budget_s - wall_s_); }
 
  private:
   StableOptions options_;

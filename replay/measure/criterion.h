@@ -13,9 +13,11 @@ class Criterion {
   /// One pass took this long: the time that the steps of a pass need, and the wall time that it cost to measure them.
   virtual void add(double steps_s, double wall_s) = 0;
   virtual bool done() const = 0;
+  /// One more pass would take longer than what was allowed: where not, a run that is done may go on for the sake of something else.
+  virtual bool spent() const = 0;
   /// Once done: why no more passes are needed, in words.
   virtual std::string reason() const = 0;
-  /// Estimate of the wall time that is left, for progress; 0 when done.
+  /// Estimate of the wall time that is left, for progress; 0 when spent.
   virtual double left_s() const = 0;
 };
 

@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kPairsForSigns = 14;  ///< 2 · 2^-14 = 1.2e-4: clear of what a hundred comparisons ask for
 constexpr double kOutside = 0.05;       ///< 1 − coverage of the interval
 
+constexpr double kSureToStop = 1e-8;
+
 /// Continued fraction of the incomplete beta function (Numerical Recipes' method: Lentz), for x < (a + 1) / (a + b + 2).
 double beta_fraction(double a, double b, double x) {
   constexpr double kTiny = 1e-300;
@@ -144,6 +146,11 @@ std::vector<Judged> judge_pairs(std::span<const Paired> pairs) {
     own.verdict = pair.ratio > 1 ? PairVerdict::second_slower : PairVerdict::second_faster;
   }
   return judged;
+}
+
+bool settled(const Paired& pair) {
+  if (pair.ratio_low > 1 + kSmallestEffect || pair.ratio_high < 1 - kSmallestEffect) return pair.p_value < kSureToStop;
+  return pair.n >= kPairsForSigns && pair.ratio_low > 1 - kSmallestEffect && pair.ratio_high < 1 + kSmallestEffect;
 }
 
 }  // namespace stats

@@ -29,6 +29,11 @@ inline constexpr double kFalseDiscoveries = 0.05;  ///< share of verdicts that m
 /// Comparisons of one run together: of a hundred some look clear by chance.
 std::vector<Judged> judge_pairs(std::span<const Paired> pairs);
 
+/// More pairs would not change the verdict: the interval lies within kSmallestEffect of 1, or outside of it and so surely that looking
+/// after every pass does not matter. Of a ratio of 1 each look stops with a chance below 1e-8 on the wrong side; every other stop is one
+/// that says `same`: a thousand looks add 1e-5 to what judge_pairs allows.
+bool settled(const Paired& pair);
+
 /// P(|T| ≥ |t|) of Student's t with `freedom` degrees of freedom.
 double student_two_sided(double t, double freedom);
 /// t that is exceeded to both sides together with probability `p`.

@@ -8,6 +8,7 @@
 #include "importers/hlo/hlo.h"
 #include "replay/device/devices.h"
 #include "replay/engine.h"
+#include "tests/support/in_place.h"
 
 namespace replay {
 namespace {
@@ -22,7 +23,8 @@ struct Kept : Observer {
 
 /// A program with all its fusions beside their parts.
 struct Beside {
-  Beside(const std::string& text, const char* device_name, Parts parts, EngineOptions options = {})
+  Beside(const std::string& text, const char* device_name, Parts parts, EngineOptions options = {},
+         std::unique_ptr<measure::Criterion> criterion = measure::exactly(3))
       : module(*importers::hlo::parse(text, "test.hlo")), device(*open_device(device_name, {})) {
     PlanOptions plan_options;
     plan_options.target = device->target();
@@ -32,7 +34,7 @@ struct Beside {
     EXPECT_TRUE(prepared.ok()) << prepared.error().message;
     EXPECT_TRUE(load_inputs(plan, *device, options.inputs).ok());
     Engine engine(plan, *device, std::move(options), stop);
-    auto ran = engine.run(*measure::exactly(3), kept);
+    auto ran = engine.run(*criterion, kept);
     EXPECT_TRUE(ran.ok()) << ran.error().message;
     outcome = *std::move(ran);
   }
@@ -58,25 +60,7 @@ struct Beside {
   Outcome outcome;
 };
 
-constexpr const char* kInPlace = R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
-body {
-  w = f32[4096]{0} parameter(0)
-  g = f32[4096]{0} parameter(1)
-  rate = f32[] constant(0.5)
-  many = f32[4096]{0} broadcast(rate), dimensions={}
-  step = f32[4096]{0} multiply(g, many)
-  new = f32[4096]{0} subtract(w, step)
-  twice = f32[4096]{0} add(w, w)
-  ROOT t = (f32[4096]{0}, f32[4096]{0}) tuple(new, twice)
-}
-ENTRY main {
-  w = f32[4096]{0} parameter(0)
-  g = f32[4096]{0} parameter(1)
-  f = (f32[4096]{0}, f32[4096]{0}) fusion(w, g), kind=kLoop, calls=body
-  a = f32[4096]{0} get-tuple-element(f), index=0
-  b = f32[4096]{0} get-tuple-element(f), index=1
-  ROOT r = (f32[4096]{0}, f32[4096]{0}) tuple(a, b)
-})";
+const std::string kInPlace = support::fusion_in_place(4096);
 
 constexpr const char* kLoop = R"(
 less { s = (s32[], f32[8]{0}) parameter(0)  i = s32[] get-tuple-element(s), index=0  n = s32[] constant(3)  ROOT c = pred[] compare(i, n), direction=LT }
@@ -100,7 +84,7 @@ ENTRY main {
 })";
 
 TEST(Alternation, OperandsAreRestoredSoThatResultsAreThoseOfTheProgram) {
-  for (const char* text : {kInPlace, kLoop}) {
+  for (const std::string& text : {kInPlace, std::string(kLoop)}) {
     Beside alone(text, "cpu", Parts::none), beside(text, "cpu", Parts::ops);
     for (size_t k = 0; k < alone.plan.outputs.size(); ++k) EXPECT_EQ(beside.output(k), alone.output(k)) << k;
   }
@@ -136,8 +120,40 @@ TEST(Alternation, TheStepsOwnTimesAreThoseOfARunWithout) {
     EXPECT_NEAR(alone.outcome.pass_seconds[i], beside.outcome.pass_seconds[i], 1e-12);
 }
 
+/// Of times that are exact three passes are enough: the parts have been timed one by one as often as they are.
+TEST(Alternation, WhatIsSettledRunsNoMore) {
+  Beside run(kInPlace, "null", Parts::ops, {}, measure::exactly(5));
+  EXPECT_EQ(run.of(2, 1).size(), 32u);
+  EXPECT_EQ(run.of(3, 1).size(), 0u);
+  EXPECT_EQ(run.of(4, 2).size(), 0u);
+  EXPECT_EQ(run.of(4, 0).size(), 1u);
+  EXPECT_EQ(run.outcome.passes, 5);
+}
+
+/// Satisfied after one pass, with time for `most`.
+class Satisfied final : public measure::Criterion {
+ public:
+  explicit Satisfied(int most) : most_(most) {}
+  void add(double, double) override { ++passes_; }
+  bool done() const override { return passes_ > 0; }
+  bool spent() const override { return passes_ >= most_; }
+  std::string reason() const override { return ""; }
+  double left_s() const override { return 0; }
+
+ private:
+  int most_, passes_ = 0;
+};
+
+TEST(Alternation, ARunGoesOnUntilComparisonsAreSettledOrTheBudgetIsSpent) {
+  for (const auto& [most, passes] : {std::pair{9, 3}, {2, 2}}) {
+    Beside run(kInPlace, "null", Parts::ops, {}, std::make_unique<Satisfied>(most));
+    EXPECT_EQ(run.outcome.passes, passes);
+  }
+  EXPECT_EQ(Beside(kInPlace, "null", Parts::none, {}, std::make_unique<Satisfied>(9)).outcome.passes, 1);
+}
+
 TEST(Alternation, PartsAreVerifiedOneByOne) {
-  for (const char* text : {kInPlace, kLoop}) {
+  for (const std::string& text : {kInPlace, std::string(kLoop)}) {
     EngineOptions options;
     options.verify = true;
     Beside run(text, "cpu", Parts::ops, options);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "planned.h"
+#include "tests/support/in_place.h"
 
 namespace replay {
 namespace {
@@ -122,28 +123,8 @@ ENTRY main {
   EXPECT_EQ(p->root(variant.parts[1].out[0]), p->root(p->step("f").out[1]));
 }
 
-constexpr const char* kInPlace = R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
-body {
-  w = f32[64]{0} parameter(0)
-  g = f32[64]{0} parameter(1)
-  rate = f32[] constant(0.5)
-  many = f32[64]{0} broadcast(rate), dimensions={}
-  step = f32[64]{0} multiply(g, many)
-  new = f32[64]{0} subtract(w, step)
-  twice = f32[64]{0} add(w, w)
-  ROOT t = (f32[64]{0}, f32[64]{0}) tuple(new, twice)
-}
-ENTRY main {
-  w = f32[64]{0} parameter(0)
-  g = f32[64]{0} parameter(1)
-  f = (f32[64]{0}, f32[64]{0}) fusion(w, g), kind=kLoop, calls=body
-  a = f32[64]{0} get-tuple-element(f), index=0
-  b = f32[64]{0} get-tuple-element(f), index=1
-  ROOT r = (f32[64]{0}, f32[64]{0}) tuple(a, b)
-})";
-
 TEST(Defuse, OperandsThatAreOverwrittenAreKept) {
-  const auto p = planned_apart(kInPlace);
+  const auto p = planned_apart(support::fusion_in_place(64));
   const Variant& variant = p->plan.variants[0];
   ASSERT_EQ(p->root(p->step("f").out[0]), p->plan.parameters[0].buffer);  // the fusion works in place
   ASSERT_EQ(variant.save.launches.size(), 1u);

@@ -97,13 +97,17 @@ std::vector<std::vector<double>> recorded_noise() {
   return noise;
 }
 
-/// Pairs drawn from a fusion's noise, the sides by lot as the order of runs is.
+constexpr double kFused_ns = 1000;
+
+/// Time of the parts: drawn from a fusion's noise, the sides by lot as the order of runs is.
+double drawn_ns(const std::vector<double>& noise, double ratio, std::mt19937& random) {
+  const double sign = random() % 2 == 0 ? 1 : -1;
+  return kFused_ns * ratio * std::exp(sign * noise[random() % noise.size()]);
+}
+
 Paired drawn(const std::vector<double>& noise, size_t pairs, double ratio, std::mt19937& random) {
-  std::vector<double> fused(pairs, 1000), parts;
-  for (size_t i = 0; i < pairs; ++i) {
-    const double sign = random() % 2 == 0 ? 1 : -1;
-    parts.push_back(1000 * ratio * std::exp(sign * noise[random() % noise.size()]));
-  }
+  std::vector<double> fused(pairs, kFused_ns), parts;
+  for (size_t i = 0; i < pairs; ++i) parts.push_back(drawn_ns(noise, ratio, random));
   return compare_pairs(fused, parts);
 }
 
@@ -124,6 +128,54 @@ TEST(Verdicts, OnRecordedNoiseNeitherCryWolfNorSleep) {
     }
   }
   EXPECT_LT(wrong, 0.01 * fusions) << wrong << " of " << fusions;
+  EXPECT_GE(called, 0.95 * planted) << called << " of " << planted;
+}
+
+TEST(Settled, IsWhatIsClearOrTooSmallToMatter) {
+  EXPECT_TRUE(settled({4, 1, 1.5, 1.5, 1.4, 1.6, 1e-9}));
+  EXPECT_FALSE(settled({4, 1, 1.5, 1.5, 1.4, 1.6, 1e-6})) << "not so sure that it may be looked at often";
+  EXPECT_TRUE(settled({40, 1, 1, 1.002, 0.995, 1.009, 0.4}));
+  EXPECT_FALSE(settled({4, 1, 1, 1.002, 0.995, 1.009, 0.4})) << "few pairs lie near each other by chance";
+  EXPECT_FALSE(settled({400, 1, 1, 1.01, 1.005, 1.015, 1e-12})) << "around the smallest difference that matters";
+  EXPECT_FALSE(settled(compare_pairs(std::vector<double>{100}, std::vector<double>{200})));
+}
+
+/// A run as the engine makes it: after every pass comparisons that are settled end, and the others share their pairs, until as many are
+/// drawn as a fixed plan of `each` for every fusion has.
+std::vector<Paired> sequential(const std::vector<std::vector<double>>& noise, const std::vector<double>& ratios, size_t each,
+                               std::mt19937& random) {
+  constexpr size_t kRounds = 8;
+  std::vector<std::vector<double>> parts(noise.size());
+  std::vector<Paired> found(noise.size());
+  for (size_t open = noise.size(), used = 0; open > 0 && used < each * noise.size();) {
+    const size_t rounds = kRounds * noise.size() / open;
+    open = 0;
+    for (size_t i = 0; i < noise.size(); ++i) {
+      if (settled(found[i])) continue;
+      for (size_t r = 0; r < rounds; ++r) parts[i].push_back(drawn_ns(noise[i], ratios[i], random));
+      found[i] = compare_pairs(std::vector<double>(parts[i].size(), kFused_ns), parts[i]);
+      used += rounds;
+      open += settled(found[i]) ? 0 : 1;
+    }
+  }
+  return found;
+}
+
+TEST(Verdicts, HoldWhereComparisonsEndAsTheyAreSettled) {
+  const auto noise = recorded_noise();
+  std::mt19937 random(2);
+  int wrong = 0, honest = 0, called = 0, planted = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    std::vector<double> ratios;
+    for (size_t i = 0; i < noise.size(); ++i) ratios.push_back((i + static_cast<size_t>(trial)) % 10 == 0 ? 1.05 : 1);
+    const auto judged = judge_pairs(sequential(noise, ratios, 100, random));
+    for (size_t i = 0; i < noise.size(); ++i) {
+      (ratios[i] > 1 ? planted : honest) += 1;
+      if (ratios[i] > 1 && judged[i].verdict == PairVerdict::second_slower) ++called;
+      if (ratios[i] == 1 && judged[i].verdict != PairVerdict::same) ++wrong;
+    }
+  }
+  EXPECT_LT(wrong, 0.01 * honest) << wrong << " of " << honest;
   EXPECT_GE(called, 0.95 * planted) << called << " of " << planted;
 }
 
