@@ -44,6 +44,7 @@ void read_total(const model::Rows& total, Compared& out) {
   const auto count = [&](std::string_view column) { return cell_of(total, 0, column).integer; };
   out.before_ns = real("before_ns"), out.after_ns = real("after_ns");
   out.percent = real("change_percent"), out.low_percent = real("at_least_percent"), out.high_percent = real("at_most_percent");
+  out.alike_percent = real("alike_percent"), out.noise_percent = real("noise_percent");
   out.verdict = cell_of(total, 0, "verdict").text;
   out.matched = count("matched"), out.slower = count("slower"), out.faster = count("faster"), out.same = count("same");
   out.not_judged = count("not_judged"), out.fresh = count("new"), out.gone = count("gone");

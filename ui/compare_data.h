@@ -22,6 +22,7 @@ struct ComparedStep {
 struct Compared {
   std::vector<ComparedStep> steps;
   double before_ns = 0, after_ns = 0, percent = 0, low_percent = 0, high_percent = 0;  ///< of a pass
+  double alike_percent = 0, noise_percent = 0;  ///< what all steps did alike, and one does more or less; NaN: not known
   std::string verdict;
   int64_t matched = 0, slower = 0, faster = 0, same = 0, not_judged = 0, fresh = 0, gone = 0;
   std::vector<Dot> dots;                 ///< decimal logarithms of before_ns and after_ns; rank 1: faster, 2: slower; index in `steps`

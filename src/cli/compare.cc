@@ -110,14 +110,23 @@ std::string differences_line(const model::Rows& differences) {
   return line.empty() ? "" : line + "\n";
 }
 
+std::string noise_line(const model::Cell& alike, const model::Cell& noise) {
+  if (noise.kind == model::Cell::Kind::null) return "Between the runs: too few steps to tell noise from change; verdicts are guesses\n";
+  return fmt::format(
+      "Between the runs: all steps moved by {:+.1f} % alike, and each by up to {:.1f} % more or less; what goes far beyond is called\n",
+      alike.real, noise.real);
+}
+
 std::string total_line(const model::Rows& total) {
   const auto& c = total.rows.at(0);
   const auto shown = [&](size_t column) { return report::human(c[column], total.columns[column]); };
   std::string line = fmt::format("Total: {} → {} a pass", shown(0), shown(1));
   if (c[2].kind != model::Cell::Kind::null)
     line += fmt::format(", {:+.1f} % ({:+.1f} to {:+.1f} %): {}", c[2].real, c[3].real, c[4].real, c[6].text);
-  return line + fmt::format("; steps matched: {} ({} slower, {} faster, {} same, {} not judged), new: {}, gone: {}\n", c[7].integer,
-                            c[8].integer, c[9].integer, c[10].integer, c[11].integer, c[12].integer, c[13].integer);
+  return line +
+         fmt::format("; steps matched: {} ({} slower, {} faster, {} same, {} not judged), new: {}, gone: {}\n", c[7].integer, c[8].integer,
+                     c[9].integer, c[10].integer, c[11].integer, c[12].integer, c[13].integer) +
+         noise_line(c[14], c[15]);
 }
 
 base::Status print_json(const report::Comparison& comparison) {

@@ -78,6 +78,7 @@ class Comparing {
     for (size_t i = 0; i < stays.size(); ++i) {
       if (!stays[i]) add({static_cast<int32_t>(i), -1, MatchedBy::nothing, Verdict::not_timed, {}});
     }
+    judge();
     const auto size = [](const Line& line) { return line.change_ns ? std::fabs(*line.change_ns) : -1; };
     std::ranges::stable_sort(lines_, [&](const Line& a, const Line& b) { return size(a) > size(b); });
   }
@@ -114,16 +115,19 @@ class Comparing {
     }
     if (before.n == INT64_MAX) before.n = 0;
     if (after.n == INT64_MAX) after.n = 0;
-    const auto change = stats::change(before, after);
+    auto change = stats::change(before, after);
+    if (change) change = stats::widened(*change, noise_);
     const auto counted = [&](Verdict verdict) { return verdicts[stats::text(verdict)]; };
-    return {{"before_ns", "after_ns", "change_percent", "at_least_percent", "at_most_percent", "change_a_pass_ns", "verdict", "matched",
-             "slower", "faster", "same", "not_judged", "new", "gone"},
-            {{cell(before.median), cell(after.median), percent(change, &stats::Change::percent),
-              percent(change, &stats::Change::low_percent), percent(change, &stats::Change::high_percent),
-              cell(after.median - before.median), cell(stats::text(stats::verdict(before, after))), cell(matched()),
-              cell(counted(Verdict::slower) + counted(Verdict::maybe_slower)),
-              cell(counted(Verdict::faster) + counted(Verdict::maybe_faster)), cell(counted(Verdict::same)),
-              cell(counted(Verdict::few_samples) + counted(Verdict::not_timed)), cell(verdicts[kNew]), cell(verdicts[kGone])}}};
+    return {
+        {"before_ns", "after_ns", "change_percent", "at_least_percent", "at_most_percent", "change_a_pass_ns", "verdict", "matched",
+         "slower", "faster", "same", "not_judged", "new", "gone", "alike_percent", "noise_percent"},
+        {{cell(before.median), cell(after.median), percent(change, &stats::Change::percent), percent(change, &stats::Change::low_percent),
+          percent(change, &stats::Change::high_percent), cell(after.median - before.median),
+          cell(stats::text(stats::verdict_of_sum(before, after, noise_))), cell(matched()),
+          cell(counted(Verdict::slower) + counted(Verdict::maybe_slower)), cell(counted(Verdict::faster) + counted(Verdict::maybe_faster)),
+          cell(counted(Verdict::same)), cell(counted(Verdict::few_samples) + counted(Verdict::not_timed)), cell(verdicts[kNew]),
+          cell(verdicts[kGone]), noise_.known() ? cell(100 * std::expm1(noise_.shift)) : Cell{},
+          noise_.known() ? cell(100 * std::expm1(1.96 * noise_.spread)) : Cell{}}}};
   }
 
  private:
@@ -145,10 +149,22 @@ class Comparing {
     static const Step kNone;
     const Step& before = line.before < 0 ? kNone : of(before_, line.before);
     const Step& after = line.after < 0 ? kNone : of(after_, line.after);
-    line.verdict = stats::verdict(before.time, after.time);
     const bool timed = (line.before < 0 || before.time.n > 0) && (line.after < 0 || after.time.n > 0);
     if (timed) line.change_ns = after.pass_ns() - before.pass_ns();
     lines_.push_back(line);
+  }
+
+  /// Each step against all others: verdicts need the noise between the runs first.
+  void judge() {
+    static const Step kNone;
+    std::vector<double> ratios;
+    const auto time_in = [&](const Steps& side, int32_t index) { return index < 0 ? kNone.time : of(side, index).time; };
+    for (const Line& line : lines_) {
+      const stats::Estimate before = time_in(before_, line.before), after = time_in(after_, line.after);
+      if (std::min(before.n, after.n) >= stats::kFewSamples && before.median > 0) ratios.push_back(after.median / before.median);
+    }
+    noise_ = stats::run_noise(ratios);
+    for (Line& line : lines_) line.verdict = stats::verdict(time_in(before_, line.before), time_in(after_, line.after), noise_);
   }
 
   std::vector<Cell> row(const Line& line) const {
@@ -157,6 +173,7 @@ class Comparing {
     const std::string& name = stays ? name_of(after_, line.after) : name_of(before_, line.before);
     std::optional<stats::Change> change;
     if (stays && was) change = stats::change(of(before_, line.before).time, named.time);
+    if (change) change = stats::widened(*change, noise_);
     const bool renamed = stays && was && name_of(before_, line.before) != name;
     return {cell(name),
             cell(named.cls),
@@ -175,6 +192,7 @@ class Comparing {
   const Steps& before_;
   const Steps& after_;
   std::vector<Line> lines_;
+  stats::RunNoise noise_;
 };
 
 using Facts = std::map<std::string, std::string>;

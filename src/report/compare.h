@@ -24,7 +24,7 @@ struct Comparison {
   };
   std::vector<Pair> pairs;  ///< of the rows of `steps`
   /// One row: the pass before and after, over the steps that both runs timed and those that only one has; how many were matched, new,
-  /// gone, slower, faster, same. Its interval is the sum of the steps' intervals: as wide as noise that hits all steps alike.
+  /// gone, slower, faster, same; what most steps did alike, and how far one scatters (95 %), both NULL below 8 steps: stats::RunNoise.
   model::Rows total;
   model::Rows differences;  ///< fact, before, after: where and how the two were run, as far as it differs
 };

@@ -1,11 +1,33 @@
-// Two 95 % intervals that lie apart: a test at about 0.6 % for equal spreads, so that a table of a hundred steps has no false alarm in most
-// runs that are the same.
+// Two 95 % intervals that lie apart: a test at about 0.6 % for equal spreads, where nothing but chance differs. Between runs more does: the
+// clock, what else the machine runs, where arrays lie. On a shared machine nine of ten steps of the same program have intervals that lie
+// apart (tests/bench/results/README.md), so what steps do on the average, and how far they scatter about it, is what a change is held
+// against.
 #include "src/stats/change.h"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "src/stats/stats.h"
 
 namespace stats {
 namespace {
+
+constexpr double kBeyond = 5;           ///< spreads
+constexpr double kBeyondOfSum = 3;      ///< shifts, or spreads
+constexpr double kLeastSpread = 0.001;  ///< of runs that agree exactly
+constexpr double kInterval = 1.96;      ///< 95 % of a normal distribution
+constexpr double kMadToSigma = 1.4826;  ///< the same
+
+Verdict guessed(Verdict verdict) {
+  return verdict == Verdict::slower ? Verdict::maybe_slower : verdict == Verdict::faster ? Verdict::maybe_faster : verdict;
+}
+
+/// +1 slower, −1 faster, sure or not; else 0.
+int direction(Verdict verdict) {
+  if (verdict == Verdict::slower || verdict == Verdict::maybe_slower) return 1;
+  return verdict == Verdict::faster || verdict == Verdict::maybe_faster ? -1 : 0;
+}
 
 double percent_over(double after, double before) { return 100 * (after / before - 1); }
 
@@ -27,6 +49,46 @@ Verdict verdict(const Estimate& before, const Estimate& after) {
   if (after.low > before.high) return sure ? Verdict::slower : Verdict::maybe_slower;
   if (after.high < before.low) return sure ? Verdict::faster : Verdict::maybe_faster;
   return Verdict::same;
+}
+
+bool RunNoise::known() const { return steps >= kFewestSteps; }
+
+RunNoise run_noise(std::span<const double> ratios) {
+  std::vector<double> logs;
+  for (const double ratio : ratios) {
+    if (ratio > 0 && std::isfinite(ratio)) logs.push_back(std::log(ratio));
+  }
+  RunNoise noise{static_cast<int64_t>(logs.size()), 0, 0};
+  if (!noise.known()) return noise;
+  const Summary summary = summarize(logs);
+  noise.shift = summary.median;
+  noise.spread = std::max(kMadToSigma * summary.mad, kLeastSpread);
+  return noise;
+}
+
+Verdict verdict(const Estimate& before, const Estimate& after, const RunNoise& noise) {
+  const Verdict found = verdict(before, after);
+  const int sign = direction(found);
+  if (sign == 0 || before.median <= 0 || after.median <= 0) return found;
+  if (!noise.known()) return guessed(found);
+  const double beyond = sign * (std::log(after.median / before.median) - noise.shift);
+  return beyond > kBeyond * noise.spread ? found : Verdict::same;
+}
+
+Verdict verdict_of_sum(const Estimate& before, const Estimate& after, const RunNoise& noise) {
+  const Verdict found = verdict(before, after);
+  if (direction(found) == 0 || before.median <= 0 || after.median <= 0) return found;
+  const double moved = std::fabs(std::log(after.median / before.median));
+  const bool far = noise.known() && moved > kBeyondOfSum * std::max(std::fabs(noise.shift), noise.spread);
+  return far ? found : guessed(found);
+}
+
+Change widened(const Change& change, const RunNoise& noise) {
+  const auto log_of = [](double percent) { return std::log1p(std::max(percent, -99.999) / 100); };
+  const double middle = log_of(change.percent), reach = kInterval * noise.spread;
+  const auto end = [&](double percent, int sign) { return 100 * std::expm1(middle + sign * std::hypot(log_of(percent) - middle, reach)); };
+  if (!noise.known()) return change;
+  return {change.percent, end(change.low_percent, -1), end(change.high_percent, 1)};
 }
 
 std::string_view text(Verdict verdict) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace stats {
@@ -24,8 +25,26 @@ std::optional<Change> change(const Estimate& before, const Estimate& after);
 /// Below kFewSamples nothing is said; below kSureSamples the interval is all samples and a verdict is a guess.
 inline constexpr int64_t kFewSamples = 3, kSureSamples = 6;
 enum class Verdict : uint8_t { same, slower, faster, maybe_slower, maybe_faster, few_samples, not_timed };
-/// Slower or faster where the intervals lie apart.
+/// Slower or faster where the intervals lie apart. Of two times of one run: noise between runs is larger than within.
 Verdict verdict(const Estimate& before, const Estimate& after);
+
+/// What two runs differ by for no reason of the program's, told from all steps that both have, most of which are taken to be the same: an
+/// empirical null (Efron: Large-Scale Simultaneous Hypothesis Testing, 2004). In logarithms of after over before.
+struct RunNoise {
+  int64_t steps = 0;  ///< that it was told from; below kFewestSteps it is not known
+  double shift = 0;   ///< of all alike: the machine was faster, or everything has changed
+  double spread = 0;  ///< standard deviation of a step beside the others
+  bool known() const;
+};
+inline constexpr int64_t kFewestSteps = 8;
+RunNoise run_noise(std::span<const double> ratios);
+/// Of a step: slower or faster where the intervals lie apart, and it has moved beyond the others by five times what they differ by: between
+/// runs of the same program fewer than 1 of 100 steps do. A guess where the noise is not known.
+Verdict verdict(const Estimate& before, const Estimate& after, const RunNoise& noise);
+/// Of the sum of all steps: a guess unless it goes far beyond both the shift and the spread.
+Verdict verdict_of_sum(const Estimate& before, const Estimate& after, const RunNoise& noise);
+/// The change with the noise between runs in its ends.
+Change widened(const Change& change, const RunNoise& noise);
 std::string_view text(Verdict verdict);  ///< "slower", "slower?", "few samples"
 
 }  // namespace stats

@@ -1,4 +1,4 @@
--- Each step against the run before it of the same program on the same device: slower or faster where the 95 % intervals of the medians lie apart (with ? below 6 passes).
+-- Each step against the run before it of the same program on the same device: slower or faster where the 95 % intervals of the medians lie apart and it moved far beyond what steps differ by between the two runs (with ? where that is a guess: below 6 passes, or 8 steps).
 -- Empty: there is no earlier run of this program on this device.
 -- What is compared of a run. src/report/compare.cc does it: steps are matched by key, by name and by place, which is no work for SQL.
 SELECT

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <vector>
+
 namespace stats {
 namespace {
 
@@ -43,6 +46,37 @@ TEST(Change, FewSamplesAreToldApart) {
   EXPECT_EQ(verdict(kBefore, with(slow, 2)), Verdict::few_samples);
   EXPECT_EQ(verdict(kBefore, {}), Verdict::not_timed);
   EXPECT_EQ(text(Verdict::maybe_slower), "slower?");
+}
+
+TEST(RunNoise, IsWhatMostStepsDo) {
+  const std::vector<double> ratios{0.88, 0.89, 0.9, 0.9, 0.9, 0.91, 0.92, 1.8};
+  const RunNoise noise = run_noise(ratios);
+  ASSERT_TRUE(noise.known());
+  EXPECT_NEAR(noise.shift, std::log(0.9), 1e-12);
+  EXPECT_NEAR(noise.spread, 1.4826 * std::log(0.91 / 0.9), 0.01);
+  EXPECT_FALSE(run_noise(std::span(ratios).first(7)).known());
+  EXPECT_FALSE(run_noise(std::vector<double>(20, 0.0)).known());
+}
+
+constexpr RunNoise kNoisy{20, -0.1, 0.03};  // 10 % faster, and 3 % about it
+
+TEST(RunNoise, AVerdictNeedsMoreThanTheOthersDo) {
+  const auto at = [](double median) { return Estimate{10, median, median - 1, median + 1}; };
+  EXPECT_EQ(verdict(kBefore, at(115), kNoisy), Verdict::slower);
+  EXPECT_EQ(verdict(kBefore, at(88), kNoisy), Verdict::same) << "as all others";
+  EXPECT_EQ(verdict(kBefore, at(75), kNoisy), Verdict::faster);
+  EXPECT_EQ(verdict(kBefore, at(100), kNoisy), Verdict::same) << "the intervals overlap";
+  EXPECT_EQ(verdict(kBefore, at(115), RunNoise{}), Verdict::maybe_slower);
+  EXPECT_EQ(verdict_of_sum(kBefore, at(115), kNoisy), Verdict::maybe_slower);
+  EXPECT_EQ(verdict_of_sum(kBefore, at(50), kNoisy), Verdict::faster);
+}
+
+TEST(RunNoise, WidensTheInterval) {
+  const Change wide = widened({0, -1, 1}, kNoisy);
+  EXPECT_NEAR(wide.low_percent, 100 * std::expm1(-1.96 * 0.03), 0.2);
+  EXPECT_NEAR(wide.high_percent, 100 * std::expm1(1.96 * 0.03), 0.2);
+  EXPECT_LT(wide.low_percent, -5.5);
+  EXPECT_EQ(widened({5, 4, 6}, RunNoise{}).low_percent, 4);
 }
 
 }  // namespace
