@@ -54,23 +54,23 @@ Walked walked(model::Rows rows, const RunData& run) {
   for (std::vector<model::Cell>& row : rows.rows) {
     ProgramNode node;
     node.instruction = integer(row[0]);
-    node.name = std::move(row[2].text), node.opcode = std::move(row[3].text), node.kind = std::move(row[4].text);
-    node.shape = std::move(row[5].text), node.op_name = std::move(row[7].text);
-    node.bytes = number(row[6]);
-    node.root = integer(row[12]) != 0;
+    node.name = std::move(row[1].text), node.opcode = std::move(row[2].text), node.kind = std::move(row[3].text);
+    node.shape = std::move(row[4].text), node.op_name = std::move(row[6].text);
+    node.bytes = number(row[5]);
+    node.root = integer(row[10]) != 0;
     if (const auto found = places.find(node.instruction); found != places.end()) node.place = found->second;
-    for (const int64_t position : numbers(row[11].text)) {
-      const auto operand = index.find(integer(row[10]) + position);
+    for (const int64_t position : numbers(row[9].text)) {
+      const auto operand = index.find(integer(row[8]) + position);
       if (operand != index.end()) out.edges.push_back({operand->second, index[node.instruction]});
     }
-    out.computation = row[9].text;
+    out.computation = row[7].text;
     out.nodes.push_back(std::move(node));
   }
   return out;
 }
 
 double time_of(const RunData& run, const ProgramNode& node) {
-  const double ns = node.place == ProgramNode::kNoStep ? 0 : run.steps[node.place].pass_ns;
+  const double ns = node.place == ProgramNode::kNoStep ? node.alone_ns : run.steps[node.place].pass_ns;
   return std::isfinite(ns) ? ns : 0;
 }
 
@@ -94,17 +94,35 @@ ProgramGraph chosen(Walked from, std::shared_ptr<const RunData> run, uint32_t ce
   return out;
 }
 
+std::string ids_of(const std::vector<ProgramNode>& nodes) {
+  std::vector<int64_t> ids;
+  for (const ProgramNode& node : nodes) ids.push_back(node.instruction);
+  return fmt::format("[{}]", fmt::join(ids, ","));
+}
+std::string ids_of(const model::Rows& rows) {
+  std::vector<int64_t> ids;
+  for (const std::vector<model::Cell>& row : rows.rows) ids.push_back(integer(row[0]));
+  return fmt::format("[{}]", fmt::join(ids, ","));
+}
+
 base::Status add_calls(const model::Reader& reader, ProgramGraph& graph) {
-  std::string ids = "[";
   std::unordered_map<int64_t, size_t> index;
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    ids += fmt::format("{}{}", i == 0 ? "" : ",", graph.nodes[i].instruction);
-    index[graph.nodes[i].instruction] = i;
-  }
-  const model::Cell parameter = report::cell(std::string_view(ids += "]"));
-  ASSIGN_OR_RETURN(const model::Rows rows, report::ask(reader, "graph_calls", std::span(&parameter, 1)));
+  for (size_t i = 0; i < graph.nodes.size(); ++i) index[graph.nodes[i].instruction] = i;
+  const model::Cell ids = report::cell(std::string_view(ids_of(graph.nodes)));
+  ASSIGN_OR_RETURN(const model::Rows rows, report::ask(reader, "graph_calls", std::span(&ids, 1)));
   for (const std::vector<model::Cell>& row : rows.rows)
     graph.nodes[index[integer(row[0])]].calls.push_back({integer(row[1]), row[2].text, integer(row[3])});
+  return {};
+}
+
+base::Status add_times(const model::Reader& reader, int64_t run, int64_t computation, std::vector<ProgramNode>& nodes) {
+  const std::vector<model::Cell> parameters{report::cell(run), report::cell(computation)};
+  ASSIGN_OR_RETURN(const model::Rows rows, report::ask(reader, "graph_parts", parameters));
+  std::unordered_map<std::string_view, double> times;
+  for (const std::vector<model::Cell>& row : rows.rows) times.emplace(row[0].text, number(row[1]));
+  for (ProgramNode& node : nodes) {
+    if (const auto found = times.find(node.name); found != times.end()) node.alone_ns = found->second;
+  }
   return {};
 }
 
@@ -120,18 +138,29 @@ base::Result<ProgramGraph> read_graph(const model::Reader& reader, std::shared_p
   const std::vector<model::Cell> parameters =
       body ? std::vector{report::cell(ask.id), report::cell(kMostWalked)}
            : std::vector{report::cell(ask.id), report::cell(int64_t{ask.hops}), report::cell(kMostWalked)};
-  ASSIGN_OR_RETURN(model::Rows rows, report::ask(reader, body ? "graph_body" : "graph_near", parameters));
-  if (rows.rows.empty())
+  ASSIGN_OR_RETURN(const model::Rows walk, report::ask(reader, body ? "graph_body" : "graph_near", parameters));
+  if (walk.rows.empty())
     return base::Error{fmt::format("{} {}: the database does not have it", body ? "computation" : "instruction", ask.id)};
   const bool cut =
-      static_cast<int64_t>(rows.rows.size()) >= kMostWalked / 4;  // the walk counts an instruction once for each of up to four distances
+      static_cast<int64_t>(walk.rows.size()) >= kMostWalked / 4;  // the walk counts an instruction once for each of up to four distances
+  const model::Cell ids = report::cell(std::string_view(ids_of(walk)));
+  ASSIGN_OR_RETURN(model::Rows rows, report::ask(reader, "graph_nodes", std::span(&ids, 1)));
   Walked all = walked(std::move(rows), *run);
+  if (body) RETURN_IF_ERROR(add_times(reader, run->run, ask.id, all.nodes));
   const auto root = std::ranges::find(all.nodes, true, &ProgramNode::root);
   const uint32_t centre = body && root != all.nodes.end() ? static_cast<uint32_t>(root - all.nodes.begin()) : 0;
   ProgramGraph out = chosen(std::move(all), std::move(run), centre, body ? 1 << 20 : ask.hops);
   out.left_out_more = cut;
   RETURN_IF_ERROR(add_calls(reader, out));
   return out;
+}
+
+std::string graph_sql(const ProgramGraph& graph) {
+  const auto found = std::ranges::find(report::queries(), "graph_nodes", &report::Query::name);
+  std::string sql(found == report::queries().end() ? std::string_view() : found->sql);
+  constexpr std::string_view kIds = "json_each(?1)";
+  if (const size_t at = sql.find(kIds); at != std::string::npos) sql.replace(at, kIds.size(), "json_each('" + ids_of(graph.nodes) + "')");
+  return sql;
 }
 
 model::Rows graph_rows(const ProgramGraph& graph) {
@@ -147,7 +176,7 @@ model::Rows graph_rows(const ProgramGraph& graph) {
     for (const std::string* text :
          std::initializer_list<const std::string*>{&node.name, &node.opcode, &node.kind, &node.shape, &operands[i], &node.op_name})
       row.push_back(report::cell(std::string_view(*text)));
-    row.push_back(step == nullptr ? model::Cell{} : time(step->median_ns));
+    row.push_back(time(step == nullptr ? node.alone_ns : step->median_ns));
     row.push_back(step == nullptr ? model::Cell{} : time(step->pass_ns));
     rows.rows.push_back(std::move(row));
   }

@@ -24,7 +24,8 @@ struct ProgramNode {
   static constexpr uint32_t kNoStep = std::numeric_limits<uint32_t>::max();
   int64_t instruction = 0;
   std::string name, opcode, kind, shape, op_name;
-  double bytes = 0;  ///< of its result
+  double bytes = 0;                                            ///< of its result
+  double alone_ns = std::numeric_limits<double>::quiet_NaN();  ///< in a fusion: as a kernel of its own, where that ran; else NaN
   bool root = false;
   uint32_t place = kNoStep;  ///< of its step in RunData::steps
   std::vector<CalledComputation> calls;
@@ -38,7 +39,7 @@ struct ProgramGraph {
   uint32_t centre = 0;         ///< the instruction asked for; of a body its root
   size_t left_out = 0;         ///< instructions within the hops, or of the body, that have no box
   bool left_out_more = false;  ///< the walk was cut: there are more than that
-  double largest_ns = 0;       ///< time in a pass of the costliest node
+  double largest_ns = 0;       ///< time in a pass of the costliest node; of a fusion's body, alone
 };
 
 /// What is asked for.
@@ -57,5 +58,7 @@ bool is_plumbing(const std::string& opcode);
 
 /// The picture as a table: name, opcode, shape, operands, time.
 model::Rows graph_rows(const ProgramGraph& graph);
+/// A query for the instructions of the picture.
+std::string graph_sql(const ProgramGraph& graph);
 
 }  // namespace ui

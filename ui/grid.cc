@@ -13,7 +13,7 @@
 namespace ui {
 namespace {
 
-constexpr size_t kTipBytes = 2000;
+constexpr size_t kTipBytes = 2000, kPlainBytes = 200;
 
 bool plain(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; });
@@ -23,8 +23,8 @@ float width_of(std::string_view text) { return ImGui::CalcTextSize(text.data(), 
 
 void put(std::string_view text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); }
 
-void tip_where_cut(std::string_view text, float shown_width, float room) {
-  if (!ImGui::IsItemHovered() || (shown_width <= room && text.size() <= 200)) return;
+void tip(std::string_view text) {
+  if (!ImGui::IsItemHovered()) return;
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(ImGui::GetFontSize() * 40);
   put(one_line(text, kTipBytes));
@@ -130,12 +130,13 @@ void Grid::take_scroll(float line_height) {
 void cell_text(std::string_view text) {
   if (text.empty()) return put_dash();
   const float room = ImGui::GetContentRegionAvail().x;
-  if (text.size() <= 200 && plain(text)) {
-    put(text);
-    return tip_where_cut(text, ImGui::GetItemRectSize().x, room);
-  }
-  put(one_line(text));
-  tip_where_cut(text, ImGui::GetItemRectSize().x, room);
+  if (text.size() <= kPlainBytes && plain(text) && width_of(text) <= room) return put(text);
+  const std::string line = one_line(text), cut = cut_to(line, room);
+  put(cut);
+  if (cut == line && text.size() <= kPlainBytes) return;
+  tip(text);
+  ImGui::SameLine(0, 0);
+  ImGui::Dummy({std::max(0.f, width_of(line) - width_of(cut)), 0});  // a column that is fitted to its texts becomes as wide as the whole
 }
 
 void cell_number(std::string_view text) {

@@ -12,6 +12,7 @@
 #include "ui/grid.h"
 #include "ui/panel.h"
 #include "ui/plot_widgets.h"
+#include "ui/read_or_say.h"
 #include "ui/report_copy.h"
 #include "ui/scatter.h"
 
@@ -46,9 +47,8 @@ class ComparePanel final : public Panel {
       return ImGui::TextWrapped(
           "There is no other run to compare with. Replay once more into this file, or open a second one: profile-view A.db B.db");
     ask(session);
-    if (const base::Error* error = compared_.error()) return ImGui::TextWrapped("%s", error->message.c_str());
-    const auto* answer = compared_.value();
-    if (answer == nullptr || compared_.waiting()) return ImGui::TextDisabled("Comparing…");
+    const auto* answer = read_or_say(compared_, OldAnswer::hidden, "Comparing…");
+    if (answer == nullptr) return;
     const std::shared_ptr<const Compared> compared = *answer;
     draw_summary(session.theme, *compared);
     draw_bar(session, compared);
@@ -118,7 +118,8 @@ class ComparePanel final : public Panel {
     ImGui::SameLine();
     ImGui::SetNextItemWidth(width);
     ImGui::PushID(name);
-    if (ImGui::BeginCombo("##run", label_of(session, side, label).c_str())) {
+    const float room = width - ImGui::GetFrameHeight() - 2 * ImGui::GetStyle().FramePadding.x;  // beside the arrow
+    if (ImGui::BeginCombo("##run", cut_to(label_of(session, side, label), room).c_str())) {
       for (size_t d = 0; d < session.documents().size(); ++d) {
         const auto* runs = session.documents()[d]->runs.value();
         if (runs == nullptr) continue;
@@ -171,7 +172,10 @@ class ComparePanel final : public Panel {
     ImGui::SameLine();
     cell_verdict(c.verdict, theme);
     ImGui::SameLine();
-    ImGui::TextDisabled("%lld steps matched, %lld not judged", static_cast<long long>(c.matched), static_cast<long long>(c.not_judged));
+    const std::string noise = std::isfinite(c.noise_percent)
+                                  ? fmt::format("all moved {:+.1f} % alike, each ±{:.1f} %", c.alike_percent, c.noise_percent)
+                                  : std::string("too few to tell noise from change");
+    cell_text(fmt::format("{} steps matched, {} not judged; {}", c.matched, c.not_judged, noise));
     if (c.differences.empty()) return;
     ImGui::PushStyleColor(ImGuiCol_Text, bad_color(theme));
     ImGui::TextUnformatted(fmt::format("Not run alike ({})", c.differences.size()).c_str());

@@ -16,6 +16,7 @@
 #include "ui/panel.h"
 #include "ui/plot_data.h"
 #include "ui/plot_widgets.h"
+#include "ui/read_or_say.h"
 #include "ui/report_copy.h"
 #include "ui/scatter.h"
 #include "ui/text.h"
@@ -60,9 +61,8 @@ class FusionsPanel final : public Panel {
       ASSIGN_OR_RETURN(Fusions fusions, read_fusions(reader, run));
       return std::make_shared<const Fusions>(std::move(fusions));
     });
-    if (const base::Error* error = fusions_.error()) return ImGui::TextWrapped("%s", error->message.c_str());
-    const auto* answer = fusions_.value();
-    if (answer == nullptr || fusions_.waiting()) return ImGui::TextDisabled("Reading…");
+    const auto* answer = read_or_say(fusions_, OldAnswer::hidden);
+    if (answer == nullptr) return;
     const std::shared_ptr<const Fusions> fusions = *answer;
     if (fusions->all.empty()) return ImGui::TextWrapped("%s", why_empty(session).c_str());
     draw_summary(session, *fusions);
@@ -240,9 +240,8 @@ void FusionsPanel::draw_inside(Session& session, Document& open, const Fusions& 
   const int32_t step = fusion->step;
   const std::string which = fmt::format("{}/{}/{}", session.selection().document, run, step);
   inside_.want(open.loader, which, [run, step](const model::Reader& reader) { return read_inside(reader, run, step); });
-  if (const base::Error* error = inside_.error()) return ImGui::TextWrapped("%s", error->message.c_str());
-  const FusionInside* inside = inside_.value();
-  if (inside == nullptr || inside->step != step) return ImGui::TextDisabled("Reading…");
+  const FusionInside* inside = read_or_say(inside_, OldAnswer::hidden);
+  if (inside == nullptr) return;
   make_drawing(session.theme, *inside);
   const float em = ImGui::GetFontSize(), gap = ImGui::GetStyle().ItemSpacing.x;
   const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -403,9 +402,8 @@ void FusionsPanel::draw_code(Document& open, const FusionInside& inside, const s
     ASSIGN_OR_RETURN(std::string text, reader.content(content));
     return shown_text(std::move(text));
   });
-  if (const base::Error* error = text_.error()) return ImGui::TextWrapped("%s", error->message.c_str());
-  const ShownText* text = text_.value();
-  if (text == nullptr) return ImGui::TextDisabled("Reading…");
+  const ShownText* text = read_or_say(text_);
+  if (text == nullptr) return;
   if (text->cut_bytes > 0) ImGui::TextDisabled("%s more are not shown", human(static_cast<double>(text->cut_bytes), "_bytes").c_str());
   ImGui::PushID(text_.revision());  // a new item: nothing is left of where the last text was scrolled to
   ui::draw_code("##code", text->text, -1);

@@ -20,18 +20,6 @@ namespace {
 
 constexpr int kMostHops = 3;
 
-/// Of the picture, for the copy.
-std::string_view sql_of(GraphAsk::What what) {
-  const std::string_view name = what == GraphAsk::What::near ? "graph_near" : "graph_body";
-  const auto found = std::ranges::find(report::queries(), name, &report::Query::name);
-  return found == report::queries().end() ? std::string_view() : found->sql;
-}
-
-ImU32 mix(ImU32 a, ImU32 b, float t) {
-  const ImVec4 x = ImGui::ColorConvertU32ToFloat4(a), y = ImGui::ColorConvertU32ToFloat4(b);
-  return ImGui::ColorConvertFloat4ToU32({x.x + (y.x - x.x) * t, x.y + (y.y - x.y) * t, x.z + (y.z - x.z) * t, 1});
-}
-
 /// A place of the trail.
 struct Stop {
   GraphAsk ask;
@@ -150,6 +138,7 @@ class GraphPanel final : public Panel {
     boxes_.clear();
     for (const ProgramNode& node : graph->nodes) boxes_.push_back(box_of(*graph, node, theme));
     rows_ = graph_rows(*graph);
+    sql_ = graph_sql(*graph);
   }
 
   static GraphBox box_of(const ProgramGraph& graph, const ProgramNode& node, const Theme& theme) {
@@ -163,11 +152,14 @@ class GraphPanel final : public Panel {
     }
     box.lines.push_back(short_text(node.kind.empty() ? node.opcode : node.opcode + ":" + node.kind, 36));
     box.lines.push_back(short_text(node.shape, 40));
-    if (step == nullptr) return box;
-    const bool timed = std::isfinite(step->pass_ns);
-    box.lines.push_back(timed ? fmt::format("{} · {:.1f} %", human(step->pass_ns, "_ns"), 100 * step->share) : short_text(step->cls, 20));
-    const double heat = timed && graph.largest_ns > 0 ? std::sqrt(std::clamp(step->pass_ns / graph.largest_ns, 0.0, 1.0)) : 0;
-    box.color = mix(ImGui::GetColorU32(ImGuiCol_FrameBg), bad_color(theme), 0.1f + 0.9f * static_cast<float>(heat));
+    const double ns = step == nullptr ? node.alone_ns : step->pass_ns;
+    const bool timed = std::isfinite(ns);
+    if (step == nullptr && !timed) return box;
+    box.lines.push_back(!timed            ? short_text(step->cls, 20)
+                        : step == nullptr ? human(ns, "_ns") + " alone"
+                                          : fmt::format("{} · {:.1f} %", human(ns, "_ns"), 100 * step->share));
+    const double heat = timed && graph.largest_ns > 0 ? std::sqrt(std::clamp(ns / graph.largest_ns, 0.0, 1.0)) : 0;
+    box.color = mixed(ImGui::GetColorU32(ImGuiCol_FrameBg), bad_color(theme), 0.1f + 0.9f * static_cast<float>(heat));
     return box;
   }
 
@@ -214,7 +206,7 @@ class GraphPanel final : public Panel {
                            human(step.median_ns, "_ns"), step.calls, human(step.pass_ns, "_ns"), 100 * step.share));
       if (std::isfinite(step.roof_percent)) put_line(fmt::format("{:.3g} % of its roof", step.roof_percent));
     } else {
-      put_line("no step of its own");
+      put_line(std::isfinite(node.alone_ns) ? "as a kernel of its own " + human(node.alone_ns, "_ns") : "no step of its own");
     }
     for (const CalledComputation& called : node.calls)
       put_line(fmt::format("calls {} ({} instructions)", short_text(called.name, 60), called.instructions));
@@ -234,7 +226,7 @@ class GraphPanel final : public Panel {
     if (ImGui::Button("Show all (F)")) view_.fit();
     ImGui::SameLine();
     if (!rows_.columns.empty()) {
-      draw_copy_button(rows_, sql_of(trail_.back().ask.what));
+      draw_copy_button(rows_, sql_);
       ImGui::SameLine();
     }
     ImGui::TextDisabled("(click: select, twice: go there, O: open the body, B: back)");
@@ -293,6 +285,7 @@ class GraphPanel final : public Panel {
   std::shared_ptr<const ProgramGraph> shown_;
   std::vector<Stop> trail_;  ///< the last one is shown
   std::vector<GraphBox> boxes_;
+  std::string sql_;  ///< of what is shown, for the copy
   model::Rows rows_;
   std::pair<size_t, int64_t> where_ = {0, 0};
   int64_t picked_ = 0;  ///< instruction

@@ -13,6 +13,7 @@
 #include "ui/panel.h"
 #include "ui/plot_view.h"
 #include "ui/plot_widgets.h"
+#include "ui/read_or_say.h"
 #include "ui/report_copy.h"
 #include "ui/text.h"
 
@@ -45,9 +46,9 @@ class MemoryPanel final : public Panel {
                    ASSIGN_OR_RETURN(MemoryPicture picture, read_memory(reader, run));
                    return std::make_shared<const MemoryPicture>(std::move(picture));
                  });
-    if (const base::Error* error = memory_.error()) return ImGui::TextWrapped("%s", error->message.c_str());
-    if (memory_.value() == nullptr) return ImGui::TextDisabled("Reading…");
-    const std::shared_ptr<const MemoryPicture> memory = *memory_.value();
+    const auto* answer = read_or_say(memory_);
+    if (answer == nullptr) return;
+    const std::shared_ptr<const MemoryPicture> memory = *answer;
     if (memory->run->steps.empty()) return ImGui::TextWrapped("The run has no steps.");
     if (memory->buffers.empty()) return ImGui::TextWrapped("%s", std::string(report::find("memory")->empty).c_str());
     take(session, memory);

@@ -11,6 +11,7 @@
 #include "ui/facts_table.h"
 #include "ui/panel.h"
 #include "ui/plot_widgets.h"
+#include "ui/read_or_say.h"
 #include "ui/small_table.h"
 #include "ui/text.h"
 
@@ -66,9 +67,8 @@ class Overview final : public Panel {
     if (session.document() == nullptr || session.selection().run == 0) return ImGui::TextWrapped("No run is open.");
     const int64_t run = session.selection().run;
     content_.want(session.document()->loader, std::to_string(run), [run](const model::Reader& reader) { return read(reader, run); });
-    if (const base::Error* error = content_.error()) return ImGui::TextWrapped("%s", one_line(error->message).c_str());
-    const Content* content = content_.value();
-    if (content == nullptr) return ImGui::TextDisabled("Reading…");
+    const Content* content = read_or_say(content_);
+    if (content == nullptr) return;
     draw_title(session);
     const bool wide = ImGui::GetContentRegionAvail().x > ImGui::GetFontSize() * 62;
     if (!wide) {
@@ -146,16 +146,18 @@ class Overview final : public Panel {
   static void draw_findings(Session& session, const model::Rows& rows) {
     for (size_t i = 0; i < std::min(rows.rows.size(), kFirstLooks); ++i) {
       const auto shown = [&](std::string_view column) { return human(number(cell_of(rows, i, column)), column); };
-      std::string line = one_line(cell_of(rows, i, "finding").text, 60) + " · " + one_line(cell_of(rows, i, "what").text, 60);
-      if (cell_of(rows, i, "time_ns").kind != model::Cell::Kind::null) line += " · " + shown("time_ns");
-      if (cell_of(rows, i, "share_percent").kind != model::Cell::Kind::null) line += ", " + shown("share_percent");
-      if (cell_of(rows, i, "gain_ns").kind != model::Cell::Kind::null) line += ", at most " + shown("gain_ns") + " to win";
+      const std::string about = one_line(cell_of(rows, i, "finding").text, 60) + " · ";
+      std::string numbers;
+      if (cell_of(rows, i, "time_ns").kind != model::Cell::Kind::null) numbers += " · " + shown("time_ns");
+      if (cell_of(rows, i, "share_percent").kind != model::Cell::Kind::null) numbers += ", " + shown("share_percent");
+      if (cell_of(rows, i, "gain_ns").kind != model::Cell::Kind::null) numbers += ", at most " + shown("gain_ns") + " to win";
+      const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize((about + numbers).c_str()).x;
       ImGui::PushID(static_cast<int>(i));
       const model::Cell& step = cell_of(rows, i, "step");
       if (ImGui::Selectable("##finding") && step.kind == model::Cell::Kind::integer)
         session.select_step(static_cast<int32_t>(step.integer));
       ImGui::SameLine(0, 0);
-      ImGui::TextUnformatted(line.c_str());
+      put_line(about + cut_to(one_line(cell_of(rows, i, "what").text, 300), room) + numbers);
       ImGui::Indent();
       ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetColorU32(ImGuiCol_TextDisabled));
       ImGui::TextWrapped("%s", one_line(cell_of(rows, i, "advice").text).c_str());

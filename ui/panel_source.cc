@@ -12,6 +12,7 @@
 #include "ui/grid.h"
 #include "ui/panel.h"
 #include "ui/plot_widgets.h"
+#include "ui/read_or_say.h"
 #include "ui/report_copy.h"
 #include "ui/source_data.h"
 
@@ -40,9 +41,8 @@ class SourcePanel final : public Panel {
       ASSIGN_OR_RETURN(Sources sources, read_sources(reader, run));
       return std::make_shared<const Sources>(std::move(sources));
     });
-    if (const base::Error* error = sources_.error()) return ImGui::TextWrapped("%s", error->message.c_str());
-    const auto* answer = sources_.value();
-    if (answer == nullptr || sources_.waiting()) return ImGui::TextDisabled("Reading…");
+    const auto* answer = read_or_say(sources_, OldAnswer::hidden);
+    if (answer == nullptr) return;
     const std::shared_ptr<const Sources> sources = *answer;
     const bool named = std::ranges::any_of(sources->files, [](const SourceFile& f) { return !f.path.empty(); });
     if (!named) return draw_empty();

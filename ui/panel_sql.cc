@@ -4,6 +4,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "src/report/report.h"
 #include "ui/panel.h"
@@ -27,7 +28,7 @@ class Sql final : public Panel {
   void draw(Session& session) override {
     Document* open = session.document();
     if (open == nullptr) return ImGui::TextDisabled("No database is open.");
-    follow(open->loader);
+    follow(session, open->loader);
     const bool first = history_.empty() && session.selection().run != 0;  // an empty panel tells nobody what it is for
     const bool asked = session.pressed_with_ctrl(Session::kEnter) || first;
     for (const Session::Key& key : session.keys) {
@@ -54,12 +55,13 @@ class Sql final : public Panel {
 
  private:
   /// A loader for the same file.
-  void follow(const Loader& loader) {
+  void follow(const Session& session, const Loader& loader) {
     if (loader_ && loader_->path() == loader.path() && serial_ == loader.serial()) return;
     if (!loader_ || loader_->path() != loader.path())
       loader_ = std::make_unique<Loader>(loader.path(), loader.mode());
     else
       loader_->reload();
+    if (session.wake()) loader_->on_done(session.wake());
     serial_ = loader.serial();
     tables_.want(*loader_, "tables", read_tables);
   }
@@ -98,9 +100,9 @@ class Sql final : public Panel {
     const SqlAnswer* answer = answer_.value();
     if (answer == nullptr) return;
     ImGui::SameLine();
-    draw_copy_button(answer->rows, text_);
+    draw_copy_button(*answer->rows, text_);
     ImGui::SameLine();
-    ImGui::TextDisabled("%s%zu rows in %.3g s", answer->more ? "the first " : "", answer->rows.rows.size(), answer->seconds);
+    ImGui::TextDisabled("%s%zu rows in %.3g s", answer->more ? "the first " : "", answer->rows->rows.size(), answer->seconds);
   }
 
   void draw_examples() {
@@ -128,8 +130,25 @@ class Sql final : public Panel {
   void draw_editor() {
     ImGui::PushFont(mono_font());
     const float height = std::clamp(ImGui::GetContentRegionAvail().y * 0.35f, ImGui::GetFontSize() * 4, ImGui::GetFontSize() * 24);
-    ImGui::InputTextMultiline("##sql", &text_, {-1, height}, ImGuiInputTextFlags_AllowTabInput);
+    if (answer_.revision() != judged_) {
+      judged_ = answer_.revision();
+      const base::Error* error = answer_.error();
+      mistake_ = error == nullptr ? std::pair{0, 0} : word_at(text_, place_of(error->message));
+      if (mistake_.second > 0) ImGui::SetKeyboardFocusHere();
+    }
+    ImGui::InputTextMultiline("##sql", &text_, {-1, height}, ImGuiInputTextFlags_AllowTabInput | ImGuiInputTextFlags_CallbackAlways,
+                              select_mistake, this);
     ImGui::PopFont();
+  }
+
+  /// Puts the cursor on the word that the answer complains of, once: what is typed next replaces it.
+  static int select_mistake(ImGuiInputTextCallbackData* field) {
+    Sql& panel = *static_cast<Sql*>(field->UserData);
+    const auto [begin, end] = std::exchange(panel.mistake_, {0, 0});
+    if (end == 0 || end > field->BufTextLen) return 0;
+    field->CursorPos = field->SelectionEnd = end;
+    field->SelectionStart = begin;
+    return 0;
   }
 
   void draw_answer(Session& session) {
@@ -144,10 +163,10 @@ class Sql final : public Panel {
     }
     const SqlAnswer* answer = answer_.value();
     if (answer == nullptr) return;
-    if (answer->rows.rows.empty()) return ImGui::TextDisabled("No rows.");
-    if (chart_) return chart_view_.draw(answer->rows, answer_.revision(), session.theme);
-    const int row = table_.draw("answer", answer->rows, answer_.revision(), session.theme, {.keys = &session});
-    if (row >= 0) select_step_of(session, answer->rows, static_cast<size_t>(row));
+    if (answer->rows->rows.empty()) return ImGui::TextDisabled("No rows.");
+    if (chart_) return chart_view_.draw(*answer->rows, answer_.revision(), session.theme);
+    const int row = table_.draw("answer", answer->rows, answer_.revision(), session, *loader_);
+    if (row >= 0) select_step_of(session, *answer->rows, static_cast<size_t>(row));
   }
 
   /// A row with a column `step` of the selected run is a way to select it.
@@ -189,7 +208,9 @@ class Sql final : public Panel {
 
   std::string text_, filter_;
   std::vector<std::string> history_;
-  int recalled_ = 0;  ///< how far back in the history; 0: not
+  std::pair<int, int> mistake_;  ///< bytes of the query that an error names, until they are selected; 0, 0: none
+  int judged_ = 0;               ///< answer whose error was looked at
+  int recalled_ = 0;             ///< how far back in the history; 0: not
   bool chart_ = false;
   std::unique_ptr<Loader> loader_;  ///< outlives what waits for its answers
   int64_t serial_ = 0;

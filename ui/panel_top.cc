@@ -12,6 +12,7 @@
 #include "ui/panel.h"
 #include "ui/plot_data.h"
 #include "ui/plot_widgets.h"
+#include "ui/read_or_say.h"
 #include "ui/report_copy.h"
 #include "ui/top_data.h"
 
@@ -46,9 +47,10 @@ class Top final : public Panel {
     if (run->steps.empty()) return ImGui::TextWrapped("The run has no steps.");
     draw_bar(session);
     ask(session, *open, run);
-    const TopTable* table = value();
-    if (table_.error() != nullptr) return ImGui::TextWrapped("%s", table_.error()->message.c_str());
-    if (table == nullptr || table->run->run != run->run) return ImGui::TextDisabled("Sorting…");
+    const auto* answer = read_or_say(table_, OldAnswer::kept, "Sorting…");
+    if (answer == nullptr) return;
+    const TopTable* table = answer->get();
+    if (table->run->run != run->run) return ImGui::TextDisabled("Sorting…");
     follow_selection(session, *table, lay_out(*table));
     take_keys(session, *table);
     const float em = ImGui::GetFontSize(), footer = ImGui::GetTextLineHeightWithSpacing();
@@ -61,11 +63,6 @@ class Top final : public Panel {
   }
 
  private:
-  const TopTable* value() {
-    const auto* table = table_.value();
-    return table == nullptr ? nullptr : table->get();
-  }
-
   void draw_bar(Session& session) {
     const float em = ImGui::GetFontSize();
     if (focus_filter_) ImGui::SetKeyboardFocusHere();

@@ -1,5 +1,6 @@
 // Triangles by edge functions at pixel centres with the top-left rule (no seam between the two halves of a rectangle), colour times the
-// atlas's coverage (nearest), blended in 8 bits. Rectangles of one colour, which are most of a frame, are filled row by row.
+// atlas's coverage (bilinear, as on a card: text that was scaled stays whole), blended in 8 bits. Rectangles of one colour, which are most
+// of a frame, are filled row by row.
 #include "ui/raster.h"
 
 #include <fmt/format.h>
@@ -23,10 +24,14 @@ struct Clip {
 struct Atlas {
   const uint8_t* coverage = nullptr;
   int width = 0, height = 0;
-  uint8_t at(float u, float v) const {
-    const int x = std::clamp(static_cast<int>(u * static_cast<float>(width)), 0, width - 1);
-    const int y = std::clamp(static_cast<int>(v * static_cast<float>(height)), 0, height - 1);
-    return coverage[y * width + x];
+  int texel(int x, int y) const { return coverage[std::clamp(y, 0, height - 1) * width + std::clamp(x, 0, width - 1)]; }
+  /// In 256ths of a texel: where pixels lie on texels the rounding of floats does not blur them.
+  int at(float u, float v) const {
+    const int x = static_cast<int>(std::lround(u * static_cast<float>(width) * 256)) - 128;
+    const int y = static_cast<int>(std::lround(v * static_cast<float>(height) * 256)) - 128;
+    const int left = x >> 8, top = y >> 8, right_part = x & 255, lower_part = y & 255;
+    const auto row = [&](int at_y) { return texel(left, at_y) * (256 - right_part) + texel(left + 1, at_y) * right_part; };
+    return (row(top) * (256 - lower_part) + row(top + 1) * lower_part + (1 << 15)) >> 16;
   }
 };
 

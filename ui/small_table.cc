@@ -28,7 +28,8 @@ void draw_small_table(const char* id, const model::Rows& rows, size_t most) {
   if (columns == 0 || columns > kMostColumns) return;
   if (!ImGui::BeginTable(id, static_cast<int>(columns), ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg)) return;
   for (size_t c = 0; c < columns; ++c)
-    ImGui::TableSetupColumn(report::heading(rows.columns[c]).c_str(), c + 1 == columns ? ImGuiTableColumnFlags_WidthStretch : 0);
+    ImGui::TableSetupColumn(report::heading(rows.columns[c], rows.columns).c_str(),
+                            c + 1 == columns ? ImGuiTableColumnFlags_WidthStretch : 0);
   ImGui::TableHeadersRow();
   for (size_t r = 0; r < std::min(rows.rows.size(), most); ++r) {
     ImGui::TableNextRow();

@@ -2,6 +2,7 @@
 #include "ui/sql_data.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 
@@ -15,14 +16,16 @@ base::Result<SqlAnswer> run_sql(const model::Reader& reader, const std::string& 
   if (sql.find("?1") != std::string::npos) parameters.push_back(report::cell(run));
   ASSIGN_OR_RETURN(model::Cursor cursor, reader.start(sql, parameters));
   SqlAnswer answer;
-  answer.rows.columns = cursor.columns();
+  auto rows = std::make_shared<model::Rows>();
+  rows->columns = cursor.columns();
   while (true) {
     ASSIGN_OR_RETURN(auto row, cursor.next());
     if (!row) break;
-    answer.more = answer.rows.rows.size() == limit;
+    answer.more = rows->rows.size() == limit;
     if (answer.more) break;
-    answer.rows.rows.push_back(*std::move(row));
+    rows->rows.push_back(*std::move(row));
   }
+  answer.rows = std::move(rows);
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return answer;
 }
@@ -46,6 +49,25 @@ std::pair<int, int> place_of(std::string_view message) {
   if (first.ec != std::errc() || first.ptr == end || *first.ptr != ':') return {0, 0};
   const auto second = std::from_chars(first.ptr + 1, end, column);
   return second.ec == std::errc() ? std::pair{line, column} : std::pair{0, 0};
+}
+
+std::pair<int, int> word_at(std::string_view text, std::pair<int, int> line_and_column) {
+  const auto [line, column] = line_and_column;
+  if (line < 1 || column < 1) return {0, 0};
+  size_t begin = 0;
+  for (int i = 1; i < line; ++i) {
+    const size_t newline = text.find('\n', begin);
+    if (newline == std::string_view::npos) return {0, 0};
+    begin = newline + 1;
+  }
+  begin += static_cast<size_t>(column) - 1;
+  if (begin >= text.size()) return {0, 0};
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+  };
+  size_t end = begin;
+  while (end < text.size() && is_word(text[end])) ++end;
+  return {static_cast<int>(begin), static_cast<int>(std::max(end, begin + 1))};
 }
 
 std::vector<int> number_columns(const model::Rows& rows) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,8 +14,8 @@
 namespace ui {
 
 struct SqlAnswer {
-  model::Rows rows;
-  bool more = false;  ///< there are rows beyond the limit
+  std::shared_ptr<const model::Rows> rows;  ///< never nullptr
+  bool more = false;                        ///< there are rows beyond the limit
   double seconds = 0;
 };
 /// One statement that reads, at most `limit` rows. A text that holds ?1 gets the run for it.
@@ -29,6 +30,9 @@ base::Result<std::vector<SqlTable>> read_tables(const model::Reader& reader);
 
 /// Line and column, from 1, that a message like "SQL:2:7: …" begins with; 0, 0: it names none.
 std::pair<int, int> place_of(std::string_view message);
+
+/// The word (or character) of `text` that begins at line and column: first byte, and the byte after it. 0, 0: there is no such place.
+std::pair<int, int> word_at(std::string_view text, std::pair<int, int> line_and_column);
 
 /// Indexes of columns whose cells are numbers (or NULL) in the first thousand rows, at least one of them a number.
 std::vector<int> number_columns(const model::Rows& rows);

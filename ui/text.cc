@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "src/base/text.h"
+#include "src/report/display.h"
 #include "ui/theme.h"
 
 namespace ui {
@@ -20,14 +21,7 @@ std::string_view start_of(std::string_view text, size_t bytes) {
   return text.substr(0, bytes);
 }
 
-size_t fitting(std::string_view text, float width) {
-  size_t lo = 0, hi = text.size();
-  while (lo < hi) {
-    const size_t middle = (lo + hi + 1) / 2;
-    ImGui::CalcTextSize(text.data(), text.data() + middle).x <= width ? lo = middle : hi = middle - 1;
-  }
-  return lo;
-}
+float width_of(const std::string& text) { return ImGui::CalcTextSize(text.data(), text.data() + text.size()).x; }
 
 }  // namespace
 
@@ -43,13 +37,24 @@ std::string one_line(std::string_view text, size_t most) {
 
 void put_line(const std::string& text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); }
 
+std::string cut_to(const std::string& text, float width) {
+  float wide = width_of(text);
+  if (wide <= width) return text;
+  size_t columns = report::display_width(text);
+  std::string cut = text;
+  while (columns > 1 && wide > width) {  // columns are about as wide as each other: a step or two
+    const auto fewer = static_cast<size_t>(static_cast<float>(columns) * std::max(width, 0.f) / wide);
+    columns = std::clamp(fewer, size_t{1}, columns - 1);
+    cut = report::cut_middle(text, columns);
+    wide = width_of(cut);
+  }
+  return cut;
+}
+
 void draw_cut(const std::string& text, float width) {
-  if (ImGui::CalcTextSize(text.c_str()).x <= width) return ImGui::TextUnformatted(text.c_str());
-  const float dots = ImGui::CalcTextSize("…").x;
-  const std::string_view start = start_of(text, fitting(text, std::max(width - dots, 0.f)));
-  const std::string cut = std::string(start) + "…";
-  ImGui::TextUnformatted(cut.c_str());
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text.c_str());
+  const std::string cut = cut_to(text, width);
+  put_line(cut);
+  if (cut != text && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text.c_str());
 }
 
 void draw_selectable(const char* id, const std::string& text, float width) {

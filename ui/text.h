@@ -10,6 +10,8 @@ namespace ui {
 std::string one_line(std::string_view text, size_t most = 500);
 /// The whole text, whatever its bytes.
 void put_line(const std::string& text);
+/// At most `width` pixels, with "…" in the middle: names differ at both ends. Of one_line.
+std::string cut_to(const std::string& text, float width);
 /// On the current line, at most `width` pixels; what is cut is told by a tooltip.
 void draw_cut(const std::string& text, float width);
 /// A line that can be selected with the mouse and copied. `id` as in ImGui.

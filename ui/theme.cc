@@ -88,17 +88,18 @@ ImU32 text_on(ImU32 ground) {
   return 0.299f * c.x + 0.587f * c.y + 0.114f * c.z > 0.45f ? IM_COL32(0, 0, 0, 255) : IM_COL32(255, 255, 255, 255);
 }
 
-ImU32 roof_color(double share) {
-  const auto t = static_cast<float>(std::clamp(share, 0.0, 1.0));
-  const ImVec4 far = ImGui::ColorConvertU32ToFloat4(kSeries[4]), near = ImGui::ColorConvertU32ToFloat4(kSeries[0]);
-  return ImGui::ColorConvertFloat4ToU32({far.x + (near.x - far.x) * t, far.y + (near.y - far.y) * t, far.z + (near.z - far.z) * t, 1});
-}
+ImU32 roof_color(double share) { return mixed(kSeries[4], kSeries[0], static_cast<float>(std::clamp(share, 0.0, 1.0))); }
 
 ImU32 good_color(const Theme& theme) { return theme.mode == Mode::dark ? kSeries[0] : kSeries[6]; }
 ImU32 bad_color(const Theme& theme) { return theme.mode == Mode::dark ? kSeries[1] : kSeries[4]; }
 ImU32 neutral_color(const Theme&) { return kSeries[7]; }
 ImU32 with_alpha(ImU32 color, float alpha) {
   return (color & ~IM_COL32_A_MASK) | (static_cast<ImU32>(alpha * 255 + 0.5f) << IM_COL32_A_SHIFT);
+}
+
+ImU32 mixed(ImU32 from, ImU32 to, float t) {
+  const ImVec4 a = ImGui::ColorConvertU32ToFloat4(from), b = ImGui::ColorConvertU32ToFloat4(to);
+  return ImGui::ColorConvertFloat4ToU32({a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t, a.z + (b.z - a.z) * t, a.w});
 }
 
 }  // namespace ui

@@ -43,5 +43,7 @@ ImU32 good_color(const Theme& theme);
 ImU32 bad_color(const Theme& theme);
 ImU32 neutral_color(const Theme& theme);
 ImU32 with_alpha(ImU32 color, float alpha);
+/// From `from` (t = 0) towards `to` (1), with the alpha of `from`.
+ImU32 mixed(ImU32 from, ImU32 to, float t);
 
 }  // namespace ui

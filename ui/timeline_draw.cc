@@ -53,12 +53,7 @@ TimelineLayout timeline_layout(ImVec2 min, ImVec2 max) {
 }
 
 ImU32 ink(float alpha) { return with_alpha(ImGui::GetColorU32(ImGuiCol_Text), alpha); }
-ImU32 calm(ImU32 color) {
-  const ImVec4 a = ImGui::ColorConvertU32ToFloat4(color), b = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
-  constexpr float kPart = 0.16f;
-  const auto mix = [](float x, float y) { return x + (y - x) * kPart; };
-  return ImGui::ColorConvertFloat4ToU32({mix(a.x, b.x), mix(a.y, b.y), mix(a.z, b.z), a.w});
-}
+ImU32 calm(ImU32 color) { return mixed(color, ImGui::GetColorU32(ImGuiCol_WindowBg), 0.16f); }
 
 void draw_column(ImDrawList& draw, float x, float top, float bottom, ImU32 color) {
   x = std::floor(x);

@@ -145,6 +145,52 @@ base::Result<std::shared_ptr<const Occurrences>> find_occurrences(const model::R
   return std::shared_ptr<const Occurrences>(std::move(found));
 }
 
+namespace {
+
+FoundPlace place_at(std::span<const RunPlaces> runs, size_t run, size_t index) {
+  return {run, index, static_cast<double>(runs[run].found->slices.slices()[index].begin_ns) - runs[run].offset_ns};
+}
+
+/// How many slices of the run begin before `from`, or with it where `also_there`.
+size_t begun(std::span<const RunPlaces> runs, size_t run, const FoundPlace& from, bool also_there) {
+  const auto& slices = runs[run].found->slices.slices();
+  const auto is_before = [&](const timeline::Slice& slice) {
+    const std::pair here(static_cast<double>(slice.begin_ns) - runs[run].offset_ns, run);
+    return here < from.order() || (also_there && here == from.order());
+  };
+  return static_cast<size_t>(std::ranges::partition_point(slices, is_before) - slices.begin());
+}
+
+bool has_places(const RunPlaces& run) { return run.found != nullptr && !run.found->slices.slices().empty(); }
+
+}  // namespace
+
+std::optional<FoundPlace> next_place(std::span<const RunPlaces> runs, const FoundPlace& from) {
+  std::optional<FoundPlace> next, first;
+  const auto earlier = [](const std::optional<FoundPlace>& best, const FoundPlace& one) { return !best || one.order() < best->order(); };
+  for (size_t run = 0; run < runs.size(); ++run) {
+    if (!has_places(runs[run])) continue;
+    if (const FoundPlace one = place_at(runs, run, 0); earlier(first, one)) first = one;
+    const size_t after = begun(runs, run, from, true);
+    if (after == runs[run].found->slices.slices().size()) continue;
+    if (const FoundPlace one = place_at(runs, run, after); earlier(next, one)) next = one;
+  }
+  return next ? next : first;
+}
+
+std::optional<FoundPlace> place_before(std::span<const RunPlaces> runs, const FoundPlace& from) {
+  std::optional<FoundPlace> previous, last;
+  const auto later = [](const std::optional<FoundPlace>& best, const FoundPlace& one) { return !best || best->order() < one.order(); };
+  for (size_t run = 0; run < runs.size(); ++run) {
+    if (!has_places(runs[run])) continue;
+    if (const FoundPlace one = place_at(runs, run, runs[run].found->slices.slices().size() - 1); later(last, one)) last = one;
+    const size_t before = begun(runs, run, from, false);
+    if (before == 0) continue;
+    if (const FoundPlace one = place_at(runs, run, before - 1); later(previous, one)) previous = one;
+  }
+  return previous ? previous : last;
+}
+
 base::Result<BoxSums> sum_box(const model::Reader& reader, const SliceSource& from, const BoxQuery& query) {
   BoxSums box;
   std::unordered_map<int32_t, timeline::Sums> by_step;

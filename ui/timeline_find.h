@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/timeline/window.h"
@@ -41,6 +44,20 @@ struct Occurrences {
 };
 base::Result<std::shared_ptr<const Occurrences>> find_occurrences(const model::Reader& reader, const SliceSource& from,
                                                                   std::vector<uint8_t> steps);
+
+/// What was found in one of the runs that are shown; nullptr: nothing yet. The run's time less its offset is that of the view.
+struct RunPlaces {
+  const Occurrences* found = nullptr;
+  double offset_ns = 0;
+};
+struct FoundPlace {
+  size_t run = 0, index = 0;  ///< of RunPlaces, and of its slices
+  double begin_ns = 0;        ///< in the view
+  auto order() const { return std::pair(begin_ns, run); }
+};
+/// The place after `from` (`index` does not matter) in all runs by their begin in the view, then by run; after the last comes the first.
+std::optional<FoundPlace> next_place(std::span<const RunPlaces> runs, const FoundPlace& from);
+std::optional<FoundPlace> place_before(std::span<const RunPlaces> runs, const FoundPlace& from);
 
 /// A box in the run's time over some lanes, and of these maybe only the steps of a scope or phase.
 struct BoxQuery {

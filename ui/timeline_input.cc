@@ -152,9 +152,10 @@ void TimelinePanel::move_keys(Session& session) {
 void TimelinePanel::jump_keys(Session& session) {
   for (const Session::Key& key : session.keys) {
     if (key.ctrl || key.alt) continue;
-    if (key.key == 'N') jump(session, found_.shown(), key.shift ? -1 : 1);
-    if (key.key == '.') jump(session, similar_.shown(), 1);
-    if (key.key == ',') jump(session, similar_.shown(), -1);
+    if (key.key == 'N') jump(session, found_places(), key.shift ? -1 : 1);
+    const RunPlaces similar{similar_.shown(), runs_[0]->offset_ns()};
+    if (key.key == '.') jump(session, {&similar, 1}, 1);
+    if (key.key == ',') jump(session, {&similar, 1}, -1);
     if (key.key == 'E') open_rows(key.shift ? -1 : 1);
     if (key.key == Session::kRight) step_along(session, 1);
     if (key.key == Session::kLeft) step_along(session, -1);

@@ -88,7 +88,7 @@ void TimelinePanel::draw_minimap(Session& session) {
   for (const LaneView& lane : run.lanes()) {
     if (lane.variant == 0) draw_marks(draw, timeline::marks(*lane.overview, to), style, at_.em);
   }
-  draw_found(top, bottom, to);
+  draw_found(run, top, to);
   const auto x = [&](double ns) {
     return std::floor(at_.labels + static_cast<float>((ns - view_.all().begin_ns) / view_.all().length_ns() * pixels));
   };
@@ -101,8 +101,8 @@ void TimelinePanel::draw_minimap(Session& session) {
             ink(0.5f), time_text(view_.span().length_ns()) + " in view");
 }
 
-void TimelinePanel::draw_found(float top, float bottom, const timeline::Scale& to) {
-  const Occurrences* found = search_[0] == '\0' ? nullptr : found_.shown();
+void TimelinePanel::draw_found(const ShownRun& run, float top, const timeline::Scale& to) {
+  const Occurrences* found = found_in(run);
   if (found == nullptr || found->duration_ns.empty()) return;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const timeline::Levels levels = found->slices.levels();
@@ -113,7 +113,6 @@ void TimelinePanel::draw_found(float top, float bottom, const timeline::Scale& t
     const float x0 = at_.labels + std::clamp(mark.x0, 0.f, at_.width()), x1 = at_.labels + std::clamp(mark.x1, 0.f, at_.width());
     draw.AddRectFilled({std::floor(x0), top}, {std::max(std::floor(x0) + 2, x1 - 1), top + height}, ink(1));
   }
-  (void)bottom;
 }
 
 std::vector<std::string> TimelinePanel::box_lines() {

@@ -32,6 +32,11 @@ void TimelinePanel::draw_rows(Session& session) {
   }
   draw.PopClipRect();
   draw_column(draw, at_.labels - 1, at_.min.y, at_.max.y, ink(0.18f));
+  const float width = std::floor(at_.em * 0.3f);
+  const auto seen = seen_rows({scroll_, at_.max.y - at_.rows, rows_height()});
+  if (!seen) return;
+  draw.AddRectFilled({at_.max.x - width, at_.rows}, at_.max, ink(0.06f));
+  draw.AddRectFilled({at_.max.x - width, at_.rows + seen->top}, {at_.max.x, at_.rows + seen->bottom}, ink(0.35f));
 }
 
 void TimelinePanel::draw_row(Session& session, const TimelineRow& row, float top) {
@@ -103,7 +108,7 @@ void TimelinePanel::draw_row_label(const TimelineRow& row, float top, float bott
 
 ImU32 TimelinePanel::step_color(const ShownRun& run, int32_t step, const Theme& theme) {
   const ImU32 color = calm(run.color(step, theme));
-  const Occurrences* found = &run == runs_[0].get() && search_[0] != '\0' ? found_.shown() : nullptr;
+  const Occurrences* found = found_in(run);
   if (found == nullptr || found->matched == 0) return color;
   const int32_t place = run.steps()->places[step];
   const bool hit = place >= 0 && static_cast<size_t>(place) < found->steps.size() && found->steps[static_cast<size_t>(place)] != 0;
@@ -139,7 +144,7 @@ void TimelinePanel::draw_lane(Session& session, const TimelineRow& row, float to
   };
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw_marks(draw, marks, style, at_.em);
-  if (row.run == 0) draw_found(top, bottom, to);
+  draw_found(run, top, to);
   const int32_t selected = session.selection().step;
   const bool own = run.document() == session.selection().document && run.run() == session.selection().run;
   for (const timeline::Mark& mark : marks) {

@@ -100,7 +100,7 @@ void TimelinePanel::update_runs(Session& session) {
   if (runs_.empty() || !is(wanted[0])(runs_[0])) {
     view_.reset();
     picked_.reset(), hover_.reset(), box_.reset(), measure_.reset();
-    found_ = {}, similar_ = {};
+    similar_ = {};
     scroll_ = 0;
   }
   std::vector<std::unique_ptr<ShownRun>> runs;
@@ -110,6 +110,7 @@ void TimelinePanel::update_runs(Session& session) {
   }
   if (runs.size() != runs_.size()) hover_.reset(), box_.reset();
   runs_ = std::move(runs);
+  std::erase_if(found_, [&](const auto& entry) { return std::ranges::none_of(runs_, is(entry.first)); });
   if (picked_ && picked_->run >= runs_.size()) picked_.reset();
 }
 
@@ -143,25 +144,46 @@ void TimelinePanel::update(Session& session) {
   update_found(session);
 }
 
+namespace {
+
+using Found = base::Result<std::shared_ptr<const Occurrences>>;
+
+std::string source_key(const ShownRun& run) { return fmt::format("{} {} {} ", run.run(), run.revision(), static_cast<int>(run.mode())); }
+
+}  // namespace
+
 void TimelinePanel::update_found(Session& session) {
+  const StepQuery query{search_.data(), search_regex_};
+  for (const auto& run : runs_) {
+    if (run->steps() == nullptr) continue;
+    found_[{run->document(), run->run()}].latest.want(heavy(session, run->document()),
+                                                      source_key(*run) + (query.regex ? "r" : "t") + query.text,
+                                                      [from = run->source(), query](const model::Reader& reader) -> Found {
+                                                        ASSIGN_OR_RETURN(std::vector<uint8_t> steps, match_steps(*from.steps->run, query));
+                                                        return find_occurrences(reader, from, std::move(steps));
+                                                      });
+  }
   const ShownRun& run = *runs_[0];
   if (run.steps() == nullptr) return;
-  Loader& loader = heavy(session, run.document());
-  using Found = base::Result<std::shared_ptr<const Occurrences>>;
-  const std::string where = fmt::format("{} {} {} ", run.run(), run.revision(), static_cast<int>(run.mode()));
-  const StepQuery query{search_.data(), search_regex_};
-  found_.latest.want(loader, where + (query.regex ? "r" : "t") + query.text,
-                     [from = run.source(), query](const model::Reader& reader) -> Found {
-                       ASSIGN_OR_RETURN(std::vector<uint8_t> steps, match_steps(*from.steps->run, query));
-                       return find_occurrences(reader, from, std::move(steps));
-                     });
   const int32_t step = session.selection().step;
-  similar_.latest.want(loader, where + std::to_string(step), [from = run.source(), step](const model::Reader& reader) -> Found {
-    const StepInfo* info = from.steps->find(step);
-    std::vector<uint8_t> steps(from.steps->run->steps.size(), 0);
-    if (info != nullptr) steps = similar_steps(*from.steps->run, *info);
-    return find_occurrences(reader, from, std::move(steps));
-  });
+  similar_.latest.want(heavy(session, run.document()), source_key(run) + std::to_string(step),
+                       [from = run.source(), step](const model::Reader& reader) -> Found {
+                         const StepInfo* info = from.steps->find(step);
+                         std::vector<uint8_t> steps(from.steps->run->steps.size(), 0);
+                         if (info != nullptr) steps = similar_steps(*from.steps->run, *info);
+                         return find_occurrences(reader, from, std::move(steps));
+                       });
+}
+
+const Occurrences* TimelinePanel::found_in(const ShownRun& run) {
+  const auto found = found_.find({run.document(), run.run()});
+  return search_[0] == '\0' || found == found_.end() ? nullptr : found->second.shown();
+}
+
+std::vector<RunPlaces> TimelinePanel::found_places() {
+  std::vector<RunPlaces> places;
+  for (const auto& run : runs_) places.push_back({found_in(*run), run->offset_ns()});
+  return places;
 }
 
 void TimelinePanel::draw_toolbar(Session& session) {
@@ -226,11 +248,21 @@ void TimelinePanel::draw_search() {
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   if (search_[0] == '\0') return ImGui::TextUnformatted("");
-  if (const base::Error* error = found_.latest.error()) return ImGui::TextDisabled("%s", shown_name(error->message).c_str());
-  const Occurrences* found = found_.shown();
-  if (found == nullptr || found_.latest.waiting()) return ImGui::TextDisabled("searching…");
-  ImGui::TextDisabled("%lld %s · %zu%s places · %s a pass", static_cast<long long>(found->matched), found->matched == 1 ? "step" : "steps",
-                      found->duration_ns.size(), found->is_cut ? "+" : "", time_text(found->pass_ns).c_str());
+  int64_t steps = 0;
+  size_t places = 0, runs = 0;
+  bool is_cut = false;
+  for (const auto& run : runs_) {
+    TimelineFound& found = found_[{run->document(), run->run()}];
+    if (const base::Error* error = found.latest.error()) return ImGui::TextDisabled("%s", shown_name(error->message).c_str());
+    if (found.shown() == nullptr || found.latest.waiting()) return ImGui::TextDisabled("searching…");
+    steps += found.shown()->matched, places += found.shown()->duration_ns.size();
+    runs += found.shown()->matched > 0 ? 1 : 0;
+    is_cut = is_cut || found.shown()->is_cut;
+  }
+  const std::string where = runs_.size() > 1 ? fmt::format(" in {} of {} runs", runs, runs_.size())
+                                             : fmt::format(" · {} a pass", time_text(found_in(*runs_[0])->pass_ns));
+  ImGui::TextDisabled("%s",
+                      fmt::format("{} {} · {}{} places{}", steps, steps == 1 ? "step" : "steps", places, is_cut ? "+" : "", where).c_str());
 }
 
 void TimelinePanel::draw_legend() {

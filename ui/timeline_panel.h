@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -30,7 +31,7 @@ class TimelinePanel final : public Panel {
   const std::vector<TimelineRow>& rows() const { return rows_; }
   const std::optional<TimelineHit>& hovered() const { return hover_; }
   const std::optional<TimelineHit>& picked() const { return picked_; }
-  const Occurrences* found() { return found_.shown(); }
+  const Occurrences* found(size_t run = 0) { return run < runs_.size() ? found_in(*runs_[run]) : nullptr; }
   const BoxSums* box() { return box_sums_.value(); }
   const std::optional<TimeSpan>& measured() const { return measure_; }
   const std::vector<std::unique_ptr<ShownRun>>& runs() const { return runs_; }
@@ -42,6 +43,8 @@ class TimelinePanel final : public Panel {
   void update(Session& session);
   void update_runs(Session& session);
   void update_found(Session& session);
+  const Occurrences* found_in(const ShownRun& run);  ///< nullptr: nothing is searched for, or not found yet
+  std::vector<RunPlaces> found_places();
   void draw_toolbar(Session& session);
   void draw_search();
   void draw_run_choice(Session& session);
@@ -63,7 +66,8 @@ class TimelinePanel final : public Panel {
   // timeline_select.cc
   void select(Session& session, const TimelineHit& hit);
   void follow_selection(Session& session);
-  void jump(Session& session, const Occurrences* found, int direction);
+  void jump(Session& session, std::span<const RunPlaces> places, int direction);
+  void show_lanes(size_t run);
   void step_along(Session& session, int direction);
   void pick_in_view(Session& session);
   void ask_box(Session& session);
@@ -83,7 +87,7 @@ class TimelinePanel final : public Panel {
   ImU32 step_color(const ShownRun& run, int32_t step, const Theme& theme);
   // timeline_overlay.cc
   void draw_minimap(Session& session);
-  void draw_found(float top, float bottom, const timeline::Scale& to);
+  void draw_found(const ShownRun& run, float top, const timeline::Scale& to);
   std::vector<std::string> box_lines();
   void draw_box(Session& session);
   void draw_measure();
@@ -116,7 +120,8 @@ class TimelinePanel final : public Panel {
   double last_move_s_ = -1;
   std::array<char, 256> search_{};
   bool search_regex_ = false, focus_search_ = false;
-  TimelineFound found_, similar_;
+  std::map<std::pair<size_t, int64_t>, TimelineFound> found_;  ///< by document and run, of those that are shown
+  TimelineFound similar_;
   std::optional<TimelineBox> box_;
   int box_number_ = 0;
   Latest<BoxSums> box_sums_;

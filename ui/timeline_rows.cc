@@ -121,4 +121,10 @@ std::vector<TimelineRow> timeline_rows(std::span<const std::unique_ptr<ShownRun>
   return rows.take();
 }
 
+std::optional<RowMark> seen_rows(const RowScroll& scroll) {
+  if (scroll.whole <= scroll.shown || scroll.shown <= 0) return std::nullopt;
+  const float per_pixel = scroll.shown / scroll.whole;
+  return RowMark{scroll.above * per_pixel, std::min((scroll.above + scroll.shown) * per_pixel, scroll.shown)};
+}
+
 }  // namespace ui

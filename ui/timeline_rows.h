@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -37,5 +38,14 @@ struct TimelineRow {
 /// `toggled`: keys of rows that are not as they are at first. Lanes and the first levels of scopes are open then.
 std::vector<TimelineRow> timeline_rows(std::span<const std::unique_ptr<ShownRun>> runs, const std::set<std::string>& toggled,
                                        std::span<const std::string> run_labels);
+
+/// Where the rows in view lie among all, in pixels of the view's height; nothing where all are in view.
+struct RowScroll {
+  float above = 0, shown = 0, whole = 0;  ///< pixels that are scrolled away above; that are in view; that all rows take
+};
+struct RowMark {
+  float top = 0, bottom = 0;
+};
+std::optional<RowMark> seen_rows(const RowScroll& scroll);
 
 }  // namespace ui

@@ -62,22 +62,36 @@ void TimelinePanel::follow_selection(Session& session) {
   if (picked_) view_.reveal(picked_->span);
 }
 
-void TimelinePanel::jump(Session& session, const Occurrences* found, int direction) {
-  if (found == nullptr || found->duration_ns.empty()) return;
-  const ShownRun& run = *runs_[0];
-  const auto& slices = found->slices.slices();
-  const bool in_view =
-      picked_ && picked_->run == 0 && picked_->span.end_ns >= view_.span().begin_ns && picked_->span.begin_ns <= view_.span().end_ns;
-  const int64_t from =
-      whole(std::round((in_view ? picked_->span.begin_ns : (view_.span().begin_ns + view_.span().end_ns) / 2) + run.offset_ns()));
-  auto at = direction > 0 ? std::ranges::upper_bound(slices, from, {}, &timeline::Slice::begin_ns)
-                          : std::ranges::lower_bound(slices, from, {}, &timeline::Slice::begin_ns);
-  if (direction > 0 && at == slices.end()) at = slices.begin();  // round again
-  if (direction < 0) at = at == slices.begin() ? std::prev(slices.end()) : std::prev(at);
-  const double begin = static_cast<double>(at->begin_ns) - run.offset_ns();
-  const auto duration = static_cast<double>(found->duration_ns[static_cast<size_t>(at - slices.begin())]);
-  select(session, {0, at->name, -1, at->variant, {begin, begin + duration}, 1, 1, true, {}, {}});
+/// In the selected run the selection goes along; in another one only the mark does, so that all stay where they are.
+void TimelinePanel::jump(Session& session, std::span<const RunPlaces> places, int direction) {
+  const bool in_view = picked_ && picked_->span.end_ns >= view_.span().begin_ns && picked_->span.begin_ns <= view_.span().end_ns;
+  const FoundPlace from{in_view ? picked_->run : 0, 0,
+                        in_view ? picked_->span.begin_ns : (view_.span().begin_ns + view_.span().end_ns) / 2};
+  const auto place = direction > 0 ? next_place(places, from) : place_before(places, from);
+  if (!place) return;
+  const Occurrences& found = *places[place->run].found;
+  const timeline::Slice& slice = found.slices.slices()[place->index];
+  const TimelineHit hit{place->run,
+                        slice.name,
+                        -1,
+                        slice.variant,
+                        {place->begin_ns, place->begin_ns + static_cast<double>(found.duration_ns[place->index])},
+                        1,
+                        1,
+                        true,
+                        {},
+                        {}};
+  place->run == 0 ? select(session, hit) : void(picked_ = hit);
+  show_lanes(place->run);
   view_.reveal(picked_->span);
+}
+
+/// Scrolls to the lanes of a run where none of them is in view.
+void TimelinePanel::show_lanes(size_t run) {
+  const auto row = std::ranges::find_if(rows_, [&](const TimelineRow& r) { return r.run == run && r.kind == TimelineRow::Kind::lane; });
+  if (row == rows_.end()) return;
+  const float top = row_top(*row), bottom = top + row->height * at_.em, room = at_.max.y - at_.rows;
+  if (top < scroll_ || bottom > scroll_ + room) scroll_ = std::clamp(top - room / 3, 0.f, std::max(0.f, rows_height() - room));
 }
 
 void TimelinePanel::pick_in_view(Session& session) {

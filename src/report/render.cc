@@ -52,20 +52,12 @@ bool is_number(const Cell& cell) { return cell.kind == Kind::integer || cell.kin
 
 std::string shown(const Column& column, const Cell& cell) { return cut_middle(human(cell, column.name), column.limit); }
 
-/// "flops" of flops_percent: what it is a share of where that is a column too.
-std::string whole_of(std::string_view name) {
-  constexpr std::string_view kShare = "_percent";
-  return name.ends_with(kShare) ? std::string(name.substr(0, name.size() - kShare.size())) : "";
-}
-
 std::vector<Column> measured(const std::vector<std::string>& names, RowSpan rows) {
   std::vector<Column> columns;
   for (size_t c = 0; c < names.size(); ++c) {
     Column& column = columns.emplace_back();
     column.name = names[c];
-    column.heading = heading(names[c]);
-    if (const std::string whole = whole_of(names[c]); std::find(names.begin(), names.end(), whole) != names.end())
-      column.heading = "of " + heading(whole);
+    column.heading = heading(names[c], names);
     const auto fits = [&](const std::vector<Cell>& row) { return is_number(row[c]) || row[c].kind == Kind::null; };
     const bool numbers = !rows.empty() && std::all_of(rows.begin(), rows.end(), fits);
     column.align = numbers ? Align::right : Align::left;

@@ -79,6 +79,12 @@ std::string heading(std::string_view column) {
   return displayable(text);
 }
 
+std::string heading(std::string_view column, std::span<const std::string> all) {
+  constexpr std::string_view kShare = "_percent";
+  const std::string_view whole = column.ends_with(kShare) ? column.substr(0, column.size() - kShare.size()) : std::string_view();
+  return whole.empty() || std::ranges::find(all, whole) == all.end() ? heading(column) : "of " + heading(whole);
+}
+
 std::string human(const model::Cell& cell, std::string_view column) {
   using Kind = model::Cell::Kind;
   const Unit* unit = unit_of(column);

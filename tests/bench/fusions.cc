@@ -19,20 +19,11 @@
 #include "replay/engine.h"
 #include "src/base/file.h"
 #include "src/stats/paired.h"
+#include "tests/bench/must.h"
 
 namespace {
 
-template <typename T>
-T must(base::Result<T> result) {
-  if (result.ok()) return *std::move(result);
-  fmt::print(stderr, "bench_fusions: {}\n", result.error().message);
-  std::exit(1);
-}
-void must(const base::Status& status) {
-  if (status.ok()) return;
-  fmt::print(stderr, "bench_fusions: {}\n", status.error().message);
-  std::exit(1);
-}
+using bench::must;
 
 /// A device on which some steps take longer: after each of their samples it waits for the planted share and counts it in.
 class Slowed : public replay::Device {

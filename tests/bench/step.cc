@@ -16,25 +16,15 @@
 #include "replay/device/devices.h"
 #include "replay/engine.h"
 #include "src/base/file.h"
+#include "tests/bench/must.h"
 
 namespace {
+
+using bench::must;
 
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-template <typename T>
-T must(base::Result<T> result) {
-  if (result.ok()) return *std::move(result);
-  fmt::print(stderr, "bench_step: {}\n", result.error().message);
-  std::exit(1);
-}
-
-void must(const base::Status& status) {
-  if (status.ok()) return;
-  fmt::print(stderr, "bench_step: {}\n", status.error().message);
-  std::exit(1);
-}
 
 int64_t peak_rss_mb() {
   std::ifstream status("/proc/self/status");

@@ -17,21 +17,11 @@
 #include "src/base/file.h"
 #include "src/model/store.h"
 #include "src/report/report.h"
+#include "tests/bench/must.h"
 
 namespace {
 
-template <typename T>
-T must(base::Result<T> result) {
-  if (result.ok()) return *std::move(result);
-  fmt::print(stderr, "bench_store: {}\n", result.error().message);
-  std::exit(1);
-}
-
-void must(const base::Status& status) {
-  if (status.ok()) return;
-  fmt::print(stderr, "bench_store: {}\n", status.error().message);
-  std::exit(1);
-}
+using bench::must;
 
 double cpu_ms() {
   rusage usage{};

@@ -20,23 +20,13 @@
 #include <vector>
 
 #include "src/model/store.h"
+#include "tests/bench/must.h"
 #include "ui/input.h"
 #include "ui/timeline_panel.h"
 
 namespace {
 
-template <typename T>
-T must(base::Result<T> result) {
-  if (result.ok()) return *std::move(result);
-  fmt::print(stderr, "bench_timeline: {}\n", result.error().message);
-  std::exit(1);
-}
-
-void must(const base::Status& status) {
-  if (status.ok()) return;
-  fmt::print(stderr, "bench_timeline: {}\n", status.error().message);
-  std::exit(1);
-}
+using bench::must;
 
 model::Run synthetic_run(int steps) {
   constexpr const char* kOpcodes[] = {"fusion", "dot", "reduce", "copy", "convolution"};

@@ -25,10 +25,15 @@ std::string profile_program() {
   return given != nullptr ? given : BINARY_DIR "/profile";
 }
 
-void replay(const std::string& path, const char* file) {
-  const std::string command = "'" + profile_program() + "' --replay '" SOURCE_DIR "/samples/" + file +
-                              "' --device null --repeats 5 -q -f -o '" + path + "' >/dev/null 2>&1";
+void replay(const std::string& path, const char* file, const char* options = "-f") {
+  const std::string command = "'" + profile_program() + "' --replay '" SOURCE_DIR "/samples/" + file + "' --device null --repeats 5 -q " +
+                              options + " -o '" + path + "' >/dev/null 2>&1";
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
+}
+
+void make_twice(const std::string& path) {
+  replay(path, "mnist_train_step.hlo.txt", "-f");
+  replay(path, "mnist_train_step.hlo.txt", "");
 }
 
 model::Store fresh(const std::string& path) {
@@ -175,6 +180,8 @@ const std::vector<Sample>& table() {
       {"bert", [](const std::string& path) { replay(path, "bert_pretrain_step.hlo.txt"); }},
       {"llama", [](const std::string& path) { replay(path, "llama_stage.paddle.txt"); }},
       {"resnet50", [](const std::string& path) { replay(path, "resnet50_train_step.tfnodes.txt"); }},
+      {"fused", [](const std::string& path) { replay(path, "mnist_train_step.hlo.txt", "-f --unfused"); }},
+      {"twice", make_twice},
       {"empty", [](const std::string& path) { fresh(path); }},
       {"no_steps", make_no_steps},
       {"interrupted", make_interrupted},
@@ -200,8 +207,8 @@ bool newer(const fs::path& made, const fs::path& than) {
   return missing || a > b;
 }
 
-constexpr std::string_view kGood[] = {"mnist",    "bert",        "llama",   "resnet50", "empty",
-                                      "no_steps", "interrupted", "running", "recorded", "hostile"};
+constexpr std::string_view kGood[] = {"mnist", "bert",     "fused",       "twice",   "llama",    "resnet50",
+                                      "empty", "no_steps", "interrupted", "running", "recorded", "hostile"};
 constexpr std::string_view kBad[] = {"no_file", "foreign", "damaged", "older", "newer", "not_a_database", "zero_bytes"};
 
 }  // namespace

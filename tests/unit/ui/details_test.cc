@@ -6,6 +6,7 @@
 
 #include "tests/unit/ui/person.h"
 #include "ui/sql_data.h"
+#include "ui/table.h"
 
 namespace ui {
 namespace {
@@ -79,7 +80,12 @@ TEST(SqlPanel, RunsAQueryAndShowsItsRows) {
 TEST(SqlPanel, HasAMenuOfColumnsThatAreCalledTheSame) {
   Person person({sample("mnist")});
   person.show("sql");
-  person.click("class", Button::right);  // a heading; two columns are called "steps"
+  person.click("SELECT");
+  person.press('A', {.ctrl = true});
+  person.type("SELECT 1 AS twice, 2 AS twice");
+  person.press(Session::kEnter, {.ctrl = true});
+  person.look(3);
+  person.click("twice", Button::right);
   EXPECT_TRUE(person.sees("Size all columns to fit")) << screen::dump();
 }
 
@@ -99,7 +105,7 @@ TEST(Sql, StopsAtItsLimit) {
   const model::Reader reader = reader_of("mnist");
   const auto answer = run_sql(reader, "SELECT step FROM step WHERE run = ?1 ORDER BY step", 1, 3);
   ASSERT_TRUE(answer.ok()) << answer.error().message;
-  EXPECT_EQ(answer->rows.rows.size(), 3u);
+  EXPECT_EQ(answer->rows->rows.size(), 3u);
   EXPECT_TRUE(answer->more);
   const auto all = run_sql(reader, "SELECT 1 AS x UNION SELECT 2 UNION SELECT 3", 1, 3);
   ASSERT_TRUE(all.ok());
@@ -113,6 +119,39 @@ TEST(Sql, SaysWhereItIsWrongAndDoesNotWrite) {
   EXPECT_EQ(place_of("SQL:2:6: no such table"), (std::pair{2, 6}));
   EXPECT_EQ(place_of("SQL: too long"), (std::pair{0, 0}));
   EXPECT_FALSE(run_sql(reader, "DELETE FROM step", 1, 10).ok());
+}
+
+TEST(Sql, FindsTheWordThatAnErrorNames) {
+  constexpr std::string_view kText = "SELECT a,\n  stp.b FROM c";
+  EXPECT_EQ(word_at(kText, {2, 3}), (std::pair{12, 15}));
+  EXPECT_EQ(word_at(kText, {1, 9}), (std::pair{8, 9}));  // a comma
+  for (const std::pair<int, int>& nowhere : {std::pair{0, 0}, {3, 1}, {2, 999}, {-1, 5}})
+    EXPECT_EQ(word_at(kText, nowhere), (std::pair{0, 0}));
+}
+
+TEST(SqlPanel, SelectsTheWordThatAnErrorNames) {
+  Person person({sample("mnist")});
+  person.show("sql");
+  person.click("SELECT");
+  person.press('A', {.ctrl = true});
+  person.type("SELECT stp FROM step");
+  person.press(Session::kEnter, {.ctrl = true});
+  person.look(4);
+  EXPECT_TRUE(person.sees("line 1, column 8")) << screen::dump();
+  person.type("step");  // in place of what is wrong
+  person.press(Session::kEnter, {.ctrl = true});
+  person.look(4);
+  EXPECT_TRUE(person.sees("SELECT step FROM step")) << screen::dump();
+  EXPECT_TRUE(person.sees("rows in")) << screen::dump();
+}
+
+TEST(RowTable, SortsNumbersAsNumbersAndNullLast) {
+  using Kind = model::Cell::Kind;
+  const model::Rows rows{{"x"}, {{{Kind::integer, 10, 0, {}}}, {{Kind::null, 0, 0, {}}}, {{Kind::real, 0, 9.5, {}}}}};
+  EXPECT_EQ(sorted_rows(rows, {0, true}), (std::vector<int>{0, 2, 1}));
+  EXPECT_EQ(sorted_rows(rows, {0, false}), (std::vector<int>{2, 0, 1}));
+  EXPECT_EQ(sorted_rows(rows, {}), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(sorted_rows(rows, {7, true}), (std::vector<int>{0, 1, 2}));
 }
 
 TEST(Sql, IsInterrupted) {
@@ -134,7 +173,7 @@ TEST(Sql, FindsColumnsOfNumbers) {
   const model::Reader reader = reader_of("mnist");
   const auto answer = run_sql(reader, "SELECT 'a' AS t, 1 AS i, 2.5 AS r, NULL AS n UNION ALL SELECT 'b', NULL, 'x', NULL", 1, 10);
   ASSERT_TRUE(answer.ok());
-  EXPECT_EQ(number_columns(answer->rows), std::vector<int>{1});
+  EXPECT_EQ(number_columns(*answer->rows), std::vector<int>{1});
 }
 
 }  // namespace

@@ -167,6 +167,28 @@ TEST(ProgramGraph, OfABodyHasItsRootAndParameters) {
   EXPECT_EQ(graph_rows(*body).rows.size(), body->nodes.size());
 }
 
+TEST(ProgramGraph, OfABodyThatRanAsItsPartsHasTheirTimes) {
+  const Opened open = opened("fused");
+  const StepInfo* step = fusion_of(*open.run);
+  ASSERT_NE(step, nullptr);
+  const auto near = read_graph(*open.reader, open.run, {GraphAsk::What::near, step->instruction, 1});
+  ASSERT_TRUE(near.ok() && !near->nodes[near->centre].calls.empty());
+  const int64_t computation = near->nodes[near->centre].calls[0].computation;
+  const auto body = read_graph(*open.reader, open.run, {GraphAsk::What::body, computation, 0});
+  ASSERT_TRUE(body.ok()) << body.error().message;
+  const auto timed = [](const ProgramNode& node) { return node.alone_ns > 0; };
+  EXPECT_GT(std::ranges::count_if(body->nodes, timed), 0);
+  EXPECT_GT(body->largest_ns, 0);
+  const auto copied = open.reader->query(graph_sql(*body), {});
+  ASSERT_TRUE(copied.ok()) << copied.error().message;
+  EXPECT_EQ(copied->rows.size(), body->nodes.size());
+  Person person({sample("fused")});
+  person.session.select_step(step->step);
+  person.show("graph");
+  person.click("open");
+  EXPECT_TRUE(person.sees(" alone")) << screen::dump();
+}
+
 TEST(ProgramGraph, OfWhatIsNotThereIsAnError) {
   const Opened open = opened("mnist");
   EXPECT_FALSE(read_graph(*open.reader, open.run, {GraphAsk::What::near, 1 << 30, 2}).ok());

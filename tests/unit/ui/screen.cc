@@ -4,6 +4,7 @@
 
 #include <imgui_internal.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <cstring>
 #include <unordered_set>
@@ -22,16 +23,22 @@ Frame& frame() {
   return one;
 }
 
-void note(const ImDrawList& list, const ImFont& font, float size, ImVec2 at, const char* begin, const char* end) {
+ImVec4 both(const ImVec4& a, const ImVec4* b) {
+  if (b == nullptr) return a;
+  return {std::max(a.x, b->x), std::max(a.y, b->y), std::min(a.z, b->z), std::min(a.w, b->w)};
+}
+
+void note(const ImDrawList& list, const ImFont& font, float size, ImVec2 at, const char* begin, const char* end, float wrap,
+          const ImVec4* clip) {
   constexpr std::string_view kImplicit = "Debug##Default";  // begun in every frame, shown only where something was drawn outside windows
   if (begin == nullptr || (list._OwnerName != nullptr && list._OwnerName == kImplicit)) return;
   if (end == nullptr) end = begin + std::strlen(begin);
   if (begin == end) return;
-  const ImVec2 extent = font.CalcTextSizeA(size, FLT_MAX, 0, begin, end);
+  const ImVec2 extent = font.CalcTextSizeA(size, FLT_MAX, wrap, begin, end);
   frame().words.push_back({std::string(begin, end),
                            at,
                            {at.x + extent.x, at.y + extent.y},
-                           list._CmdHeader.ClipRect,
+                           both(list._CmdHeader.ClipRect, clip),
                            list._OwnerName == nullptr ? "" : list._OwnerName});
 }
 
@@ -86,13 +93,13 @@ void __real__ZN10ImDrawList7AddTextEPK6ImFontfRK6ImVec2jPKcS7_fPK6ImVec4(ImDrawL
 void __wrap__ZN10ImDrawList7AddTextEPK6ImFontfRK6ImVec2jPKcS7_fPK6ImVec4(ImDrawList* list, const ImFont* font, float size, const ImVec2& at,
                                                                          ImU32 color, const char* begin, const char* end, float wrap,
                                                                          const ImVec4* clip) {
-  screen::note(*list, font == nullptr ? *ImGui::GetFont() : *font, size == 0 ? ImGui::GetFontSize() : size, at, begin, end);
+  screen::note(*list, font == nullptr ? *ImGui::GetFont() : *font, size == 0 ? ImGui::GetFontSize() : size, at, begin, end, wrap, clip);
   __real__ZN10ImDrawList7AddTextEPK6ImFontfRK6ImVec2jPKcS7_fPK6ImVec4(list, font, size, at, color, begin, end, wrap, clip);
 }
 
 void __real__ZN10ImDrawList7AddTextERK6ImVec2jPKcS4_(ImDrawList*, const ImVec2&, ImU32, const char*, const char*);
 void __wrap__ZN10ImDrawList7AddTextERK6ImVec2jPKcS4_(ImDrawList* list, const ImVec2& at, ImU32 color, const char* begin, const char* end) {
-  screen::note(*list, *ImGui::GetFont(), ImGui::GetFontSize(), at, begin, end);
+  screen::note(*list, *ImGui::GetFont(), ImGui::GetFontSize(), at, begin, end, 0, nullptr);
   __real__ZN10ImDrawList7AddTextERK6ImVec2jPKcS4_(list, at, color, begin, end);
 }
 

@@ -181,6 +181,29 @@ TEST(TimelineSearch, RefusesWhatTakesForever) {
   EXPECT_EQ((*match_steps(run, {std::string("a\0b", 3), false}))[0], 0);
 }
 
+Occurrences places_at(std::vector<int64_t> begins) {
+  std::vector<timeline::Slice> slices;
+  for (const int64_t begin : begins) slices.push_back({.begin_ns = begin, .duration_ns = 1});
+  Occurrences found;
+  found.duration_ns.assign(begins.size(), 1);
+  found.slices = timeline::Folded(std::move(slices));
+  return found;
+}
+
+TEST(TimelineSearch, WalksTheRunsInOneOrderAndRoundAgain) {
+  const Occurrences a = places_at({0, 20}), b = places_at({110, 120, 130});
+  const std::vector<RunPlaces> runs{{&a, 0}, {nullptr, 0}, {&b, 100}};  // b in the view: 10, 20, 30
+  using Order = std::vector<std::pair<double, size_t>>;
+  Order forward, backward;
+  FoundPlace at{2, 0, 30};
+  for (int i = 0; i < 5; ++i) at = *next_place(runs, at), forward.push_back(at.order());
+  EXPECT_EQ(forward, (Order{{0, 0}, {10, 2}, {20, 0}, {20, 2}, {30, 2}}));
+  for (int i = 0; i < 5; ++i) at = *place_before(runs, at), backward.push_back(at.order());
+  EXPECT_EQ(backward, (Order{{20, 2}, {20, 0}, {10, 2}, {0, 0}, {30, 2}}));
+  EXPECT_FALSE(next_place({{RunPlaces{}}}, at));
+  EXPECT_FALSE(place_before({}, at));
+}
+
 TEST(TimelineMaxima, AreThoseOfTheStretch) {
   std::vector<double> values;
   for (int i = 0; i < 1000; ++i) values.push_back(static_cast<double>((i * 7919) % 1009));

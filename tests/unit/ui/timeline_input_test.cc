@@ -331,6 +331,32 @@ TEST(Timeline, ShowsRunsBesideEachOther) {
   stage.picture("beside");
 }
 
+TEST(Timeline, ASearchGoesThroughAllRunsThatAreShown) {
+  Stage stage({sample("mnist"), sample("bert")});
+  stage.look();
+  click_word(stage, "Beside");
+  const screen::Word* other = screen::find("bert.db");
+  ASSERT_NE(other, nullptr) << screen::dump();
+  stage.click({other->min.x - 15, other->middle().y});
+  stage.press(Session::kEscape);
+  stage.type("einsum");  // BERT alone has them
+  ASSERT_NE(stage.panel.found(1), nullptr);
+  EXPECT_EQ(stage.panel.found(0)->matched, 0);
+  EXPECT_GT(stage.panel.found(1)->matched, 1);
+  EXPECT_NE(screen::find("in 1 of 2 runs"), nullptr) << screen::dump();
+  const Selection before = stage.session.selection();
+  stage.click({stage.panel.layout().labels + 5, 790});
+  stage.press('N');
+  ASSERT_TRUE(stage.panel.picked());
+  EXPECT_EQ(stage.panel.picked()->run, 1u);
+  EXPECT_EQ(stage.session.selection().run, before.run);
+  const double first = stage.panel.picked()->span.begin_ns;
+  stage.press('N');
+  EXPECT_GT(stage.panel.picked()->span.begin_ns, first);
+  stage.press('N', true);
+  EXPECT_EQ(stage.panel.picked()->span.begin_ns, first);
+}
+
 TEST(Timeline, OpensAndClosesScopesByKey) {
   Stage stage({sample("bert")});
   const size_t before = stage.panel.rows().size();

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "ui/timeline_rows.h"
 #include "ui/timeline_view.h"
 
 namespace ui {
@@ -80,6 +81,17 @@ TEST(TimelineView, HostileLengthsStayFinite) {
     EXPECT_TRUE(std::isfinite(view.span().begin_ns) && view.span().length_ns() > 0);
     EXPECT_GT(view.span().begin_ns + view.span().length_ns() / 1000, view.span().begin_ns) << "a pixel is more than nothing";
   }
+}
+
+TEST(TimelineRowMark, SpansWhatIsInView) {
+  EXPECT_FALSE(seen_rows({0, 400, 400}));  // all of it
+  EXPECT_FALSE(seen_rows({0, 0, 400}));
+  const auto first = seen_rows({0, 400, 1600}), last = seen_rows({1200, 400, 1600});
+  ASSERT_TRUE(first && last);
+  EXPECT_FLOAT_EQ(first->top, 0);
+  EXPECT_FLOAT_EQ(first->bottom, 100);
+  EXPECT_FLOAT_EQ(last->top, 300);
+  EXPECT_FLOAT_EQ(last->bottom, 400);
 }
 
 }  // namespace
