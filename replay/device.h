@@ -18,6 +18,7 @@ struct DeviceOptions {
   int threads = 0;                 ///< 0: affinity mask and cgroup quota
   int64_t memory_limit_bytes = 0;  ///< plans that need more are refused; 0: what is free
   std::string cpu{};               ///< cpu: the processor to compile for, as LLVM names it ("haswell"); empty: this one
+  std::string mode{};              ///< cuda: stream, graph or events; empty: stream
   int lanes = 0;                   ///< cpu: f32 elements of a vector register, 8 or 16; 0: what the processor has
 };
 
@@ -32,6 +33,8 @@ class Device {
   virtual ~Device() = default;
   virtual model::DeviceRecord describe() const = 0;
   virtual kernel::Target target() const = 0;
+  /// What it says of products and library ops, for PlanOptions; null: it has all.
+  virtual Accepts accepts() const { return nullptr; }
   /// Compiles kernels, allocates buffers. The plan outlives the device's use of it. Fails before it allocates if memory does not suffice:
   /// "needs 6.9 GB, 3.1 GB free; try --isolated (each step alone), --computation NAME or --instruction NAME".
   virtual base::Status prepare(const Plan& plan) = 0;

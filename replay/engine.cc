@@ -233,24 +233,33 @@ struct Engine::Impl {
     stage = Progress::Stage::measure;
     while (going && outcome.failed_step < 0 && wants_more(criterion)) {
       left_s = criterion.left_s();
-      ASSIGN_OR_RETURN(const PassTimes times, run_pass());
-      going = times.complete;
-      if (!going) break;
-      RETURN_IF_ERROR(watching.keep(times.pass, all_samples()));
-      remember(outcome, times);
-      alternation.learn();
-      criterion.add(times.steps_s, times.wall_s);
-      outcome.passes = ++pass;
-      if (options.chain) RETURN_IF_ERROR(feed_back());
+      auto kept = keep_pass(outcome, criterion, watching);
+      if (!kept.ok() && outcome.passes == 0) return kept.error();
+      if (!kept.ok()) outcome.error = kept.error().message;  // what was measured before stays
+      if (!kept.ok()) break;
+      going = *kept;
     }
     outcome.part_seconds = alternation.part_seconds();
     if (!going) outcome.status = model::RunStatus::interrupted;
-    if (outcome.failed_step >= 0) outcome.status = model::RunStatus::failed;
+    if (outcome.failed_step >= 0 || !outcome.error.empty()) outcome.status = model::RunStatus::failed;
     return outcome;
   }
 
   /// The steps' times are known well enough long before small differences of fusions are.
   bool wants_more(const measure::Criterion& criterion) const { return !criterion.done() || (!criterion.spent() && !alternation.settled()); }
+
+  /// One measured pass; false: interrupted.
+  base::Result<bool> keep_pass(Outcome& outcome, measure::Criterion& criterion, Observer& watching) {
+    ASSIGN_OR_RETURN(const PassTimes times, run_pass());
+    if (!times.complete) return false;
+    RETURN_IF_ERROR(watching.keep(times.pass, all_samples()));
+    remember(outcome, times);
+    alternation.learn();
+    criterion.add(times.steps_s, times.wall_s);
+    outcome.passes = ++pass;
+    if (options.chain) RETURN_IF_ERROR(feed_back());
+    return true;
+  }
 
   base::Result<bool> warm_up() {
     stage = Progress::Stage::warm_up;

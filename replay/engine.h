@@ -57,6 +57,7 @@ struct Outcome {
   std::vector<double> pass_seconds;               ///< wall time of a pass less the repeats of short steps
   std::vector<Verdict> verdicts;                  ///< by id of whatever can be started, parts of fusions included; empty without verify
   int failed_step = -1;                           ///< the first step that failed verification
+  std::string error;                              ///< not empty: what ended the run after the passes that were kept
   std::vector<std::vector<double>> part_seconds;  ///< [variant][part]: medians of each run alone; 0: not run
 };
 

@@ -51,8 +51,7 @@ std::string_view text(Class cls) { return kClassNames[static_cast<size_t>(cls)];
 
 base::Result<Plan> make_plan(const ir::Module& module, const PlanOptions& options) {
   RETURN_IF_ERROR(unsupported_program(module));
-  const Calls calls = options.device_class == "cuda" ? Calls::kept : Calls::taken_apart;
-  ASSIGN_OR_RETURN(const std::shared_ptr<const ir::Module> as_run, rewritten(module, calls));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const ir::Module> as_run, rewritten(module));
   Defused defused;
   if (options.parts) defused = with_parts(as_run != nullptr ? *as_run : module, options.parts);
   const std::shared_ptr<const ir::Module> runs = defused.module != nullptr ? defused.module : as_run;

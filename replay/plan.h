@@ -75,12 +75,16 @@ struct Plan {
   StepId peak_step = 0;
 };
 
+/// A device's word on a product or a library op: an Error where it has none, and the step gets a kernel, or is evaluated by the reference.
+using Accepts = base::Status (*)(const Launch&);
+
 struct PlanOptions {
   Rounding rounding = Rounding::border;
   kernel::Target target;
   std::string device_class = "cpu";
   bool reference_only = false;  ///< no kernels: every step is evaluated by the reference
   ChooseParts parts = {};       ///< fusions that get a variant; empty: none
+  Accepts accepts = nullptr;    ///< null: the device has all
 };
 /// All that a device must be able to start, by id: the steps, and behind them those of the variants.
 std::vector<const Step*> startable(const Plan& plan);

@@ -42,6 +42,7 @@ class PlanBuilder {
   base::Status add_step(Scope& scope, Block& block, ir::InstrId id);
   base::Status launch(Step& step, const ir::Instr& instr, const Scope& scope, const std::string& canonical);
   base::Status launch_stand_in(Step& step);
+  base::Status accepted(const Launch& launch) const;
   base::Status launch_product(Step& step, const ir::Instr& instr, const Scope& scope);
   BufferId arranged(Step& step, BufferId from, const ir::Shape& shape);
   base::Status launch_library(Step& step);

@@ -193,6 +193,10 @@ BufferId PlanBuilder::arranged(Step& step, BufferId from, const ir::Shape& shape
   return made;
 }
 
+base::Status PlanBuilder::accepted(const Launch& launch) const {
+  return options_.accepts != nullptr ? options_.accepts(launch) : base::Status();
+}
+
 base::Status PlanBuilder::launch_product(Step& step, const ir::Instr& instr, const Scope& scope) {
   ASSIGN_OR_RETURN(const ir::GemmConfig config, ir::gemm_config(module_, instr));
   if (config.epilogue != "DEFAULT") return base::Error{fmt::format("epilogue {} is not known", base::escaped(config.epilogue))};
@@ -201,6 +205,7 @@ base::Status PlanBuilder::launch_product(Step& step, const ir::Instr& instr, con
   };
   ASSIGN_OR_RETURN(ArrangedGemm plan, plan_arranged_gemm(shape(0), shape(1), buffer(step.out.at(0)).shape, config));
   Gemm& gemm = plan.gemm;
+  RETURN_IF_ERROR(accepted(gemm));
   const bool direct = ir::same_physical(plan.d, buffer(step.out[0]).shape);
   if (gemm.beta != 0) {
     if (!direct || step.in.size() < 3 || !ir::same_physical(buffer(step.in[2]).shape, buffer(step.out[0]).shape)) {
@@ -226,7 +231,9 @@ base::Status PlanBuilder::launch_product(Step& step, const ir::Instr& instr, con
 
 base::Status PlanBuilder::launch_library(Step& step) {
   ASSIGN_OR_RETURN(std::shared_ptr<const LibraryOp> op, library_op(module_, step.instr));
-  step.launches.emplace_back(LibraryCall{std::move(op), step.in, step.out});
+  LibraryCall call{std::move(op), step.in, step.out};
+  RETURN_IF_ERROR(accepted(call));
+  step.launches.emplace_back(std::move(call));
   step.cls = Class::library;
   return {};
 }

@@ -6,8 +6,8 @@
 
 namespace replay {
 
-base::Result<std::shared_ptr<const ir::Module>> rewritten(const ir::Module& module, Calls calls) {
-  const std::shared_ptr<const ir::Module> apart = calls == Calls::kept ? nullptr : with_calls_as_ops(module);
+base::Result<std::shared_ptr<const ir::Module>> rewritten(const ir::Module& module) {
+  const std::shared_ptr<const ir::Module> apart = with_calls_as_ops(module);
   ASSIGN_OR_RETURN(std::shared_ptr<const ir::Module> sized, with_sizes_as_values(apart != nullptr ? *apart : module));
   return sized != nullptr ? sized : apart;
 }

@@ -8,9 +8,7 @@
 
 namespace replay {
 
-enum class Calls : uint8_t { taken_apart, kept };  ///< kept: the device has libraries for them
-
 /// Library calls as operations (decompose.h), sizes below the bound as values (sizes.h); null: as given. Ids stay valid.
-base::Result<std::shared_ptr<const ir::Module>> rewritten(const ir::Module& module, Calls calls);
+base::Result<std::shared_ptr<const ir::Module>> rewritten(const ir::Module& module);
 
 }  // namespace replay

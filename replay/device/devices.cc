@@ -14,7 +14,7 @@ namespace {
 
 constexpr DeviceKind kKinds[] = {
     {"cpu", "this machine: kernels through LLVM, products through oneDNN and a packed kernel", cpu::open},
-    {"cuda", "an NVIDIA GPU; not yet run on one, so it refuses with the reason", cuda::open},
+    {"cuda", "an NVIDIA GPU: kernels through NVRTC, times through CUPTI; not yet run on one", cuda::open},
     {"null", "runs nothing; a virtual clock driven by the cost model", null::open},
     {"reference", "what HLO means, evaluated on the host: right, not representative in time", reference::open},
 };

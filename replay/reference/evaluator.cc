@@ -136,7 +136,7 @@ base::Result<Tensor> Evaluator::run(ir::CompId comp, std::span<const Tensor> arg
     return base::Error{fmt::format("reference: {} takes {} arguments, {} are given", impl_->module.text(computation.name),
                                    computation.parameters.size(), arguments.size())};
   }
-  ASSIGN_OR_RETURN(const std::shared_ptr<const ir::Module> as_run, rewritten(impl_->module, Calls::taken_apart));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const ir::Module> as_run, rewritten(impl_->module));
   if (as_run != nullptr) return Evaluator(*as_run, impl_->in.rounding()).run(comp, arguments);
   std::vector<Leaves> leaves;
   for (const Tensor& argument : arguments) leaves.push_back(leaves_of(argument));

@@ -23,6 +23,7 @@ constexpr Command kCommands[] = {
     {"report", "print a report of a database; without a name, list the reports", define_report},
     {"compare", "compare two runs step by step, of one database or of two", define_compare},
     {"export", "write a run as one HTML page, or as a trace for Perfetto", define_export},
+    {"extract", "write one step as a CUDA program that makes its operands, launches and times it", define_extract},
     {"query", "answer an SQL query (read-only)", define_query},
     {"list", "list what a database holds: sources, modules, runs", define_list},
     {"view", "look at databases in a window: timeline, fusion costs, roofline, memory, source (profile-view)", define_view},

@@ -30,6 +30,7 @@ Action define_replay(CLI::App& app);
 Action define_report(CLI::App& app);
 Action define_compare(CLI::App& app);
 Action define_export(CLI::App& app);
+Action define_extract(CLI::App& app);
 Action define_query(CLI::App& app);
 Action define_schema(CLI::App& app);
 Action define_upgrade(CLI::App& app);

@@ -15,7 +15,7 @@
 namespace cli {
 namespace {
 
-constexpr std::string_view kNotYet = "compiled and run on the host by tests; not yet run on a GPU";
+constexpr std::string_view kNotYet = "compiled by NVRTC and run on the host by tests; not yet run on a GPU";
 
 /// Texts as cells; what is empty is null.
 std::vector<model::Cell> cells(std::initializer_list<std::string_view> texts) {
@@ -36,7 +36,9 @@ model::Rows findings() {
   rows.rows.push_back(cells({"headers", "the build", built ? "usable" : "missing", headers, "",
                              built ? "" : "this program was built without CUDA's headers",
                              built ? "" : "nothing so far: libraries are opened at run time"}));
-  rows.rows.push_back(cells({"kernels", "CUDA C++", "host only", "", "", kNotYet, "--device cuda refuses; --device auto takes the CPU"}));
+  rows.rows.push_back(
+      cells({"kernels", "CUDA C++", "host only", "", "", kNotYet,
+             "no number of a GPU has been seen yet; products and convolutions are kernels of ours, not cuBLASLt and cuDNN"}));
   return rows;
 }
 

@@ -16,14 +16,16 @@
 
 namespace cli {
 
-void ReplayOptions::define(CLI::App& app) {
-  app.add_option("FILE", files, "program dumps (- is stdin; FILE=RECIPE gives one a recipe of its own), or a database of imported programs")
-      ->required();
-  output_option = app.add_option("-o,--output", database, "database; it is appended to")->capture_default_str();
-  app.add_flag("-f,--fresh", fresh, "replace an existing database");
-  app.add_option("--device", device, "cpu, cuda (not yet run on a GPU: see doctor), null (virtual clock), reference, auto")
+/// Where it runs, and by which arithmetic.
+void ReplayOptions::define_device(CLI::App& app) {
+  app.add_option("--device", device,
+                 "cpu, cuda (not yet run on a GPU but in tests on the host: see doctor), null (virtual clock), reference, auto")
       ->check(CLI::IsMember({"cpu", "cuda", "null", "reference", "auto"}))
       ->capture_default_str();
+  app.add_option(
+         "--mode", mode,
+         "of the device cuda: stream (step by step, timed by CUPTI), graph (as CUDA graphs), events (step by step, timed by events)")
+      ->check(CLI::IsMember({"stream", "graph", "events"}));
   app.add_option("--require", required, "gpu, counters: exit 6 at once where they are missing")
       ->delimiter(',')
       ->check(CLI::IsMember({"gpu", "counters"}));
@@ -31,6 +33,14 @@ void ReplayOptions::define(CLI::App& app) {
   app.add_option("--rounding", rounding,
                  "border: small floats are rounded where a fusion ends; each: after every instruction (default: border on cpu)")
       ->check(CLI::IsMember({"border", "each"}));
+}
+
+void ReplayOptions::define(CLI::App& app) {
+  app.add_option("FILE", files, "program dumps (- is stdin; FILE=RECIPE gives one a recipe of its own), or a database of imported programs")
+      ->required();
+  output_option = app.add_option("-o,--output", database, "database; it is appended to")->capture_default_str();
+  app.add_flag("-f,--fresh", fresh, "replace an existing database");
+  define_device(app);
   app.add_option("--repeats", repeats, "exactly this many passes; 0: until the median is stable or the budget is spent")
       ->check(whole_number(0, 1000000))
       ->capture_default_str();
@@ -121,6 +131,8 @@ base::Status ReplayOptions::check() const {
   if (!required.empty()) {  // counters are a GPU's
     if (const std::string why = replay::cuda::why_no_gpu(); !why.empty())
       return base::Error{fmt::format("--require {}: {}; see profile doctor", required[0], why), base::Exit::missing_capability};
+    if (std::ranges::find(required, "counters") != required.end())
+      return base::Error{"--require counters: this version reads no hardware counters; leave it out", base::Exit::missing_capability};
   }
   if (isolated && (unfused || !defuse.empty() || !fuse.empty()))
     return wrong("--isolated: a fusion and its parts run in turns within the program; leave out --unfused, --defuse and --fuse");
@@ -200,7 +212,7 @@ std::vector<model::Setting> ReplayOptions::settings() const {
           {"criterion",
            chain > 0 || repeats > 0 ? "fixed number of passes" : "median within 0.5 % and at least 10 passes, or the budget; at least 3"},
           {"cache", "as the program leaves it; steps under 20 us run repeatedly: warm"},
-          {"timer", "clock_gettime(CLOCK_MONOTONIC)"}};
+          {"timer", device_name() == "cuda" ? "of the device" : "clock_gettime(CLOCK_MONOTONIC)"}};
 }
 
 }  // namespace cli

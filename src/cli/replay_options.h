@@ -28,6 +28,7 @@ struct ReplayOptions {
   std::string database = "profile.db";
   bool fresh = false;
   std::string device = "auto";
+  std::string mode;                   ///< of the device cuda; "": stream
   std::vector<std::string> required;  ///< "gpu", "counters"
   std::string rounding;               ///< "": border on cpu, each elsewhere
   uint64_t seed = 1;
@@ -44,6 +45,7 @@ struct ReplayOptions {
   CLI::Option *seed_option = nullptr, *output_option = nullptr;
 
   void define(CLI::App& app);
+  void define_device(CLI::App& app);
   bool database_given() const;  ///< by -o
   std::string device_name() const { return device == "auto" ? "cpu" : device; }
   replay::Rounding rounding_mode() const;

@@ -167,7 +167,7 @@ class Session {
     RETURN_IF_ERROR(begin());
     const base::Status done = within_memory([this] { return work(); });
     if (!done.ok()) {
-      RETURN_IF_ERROR(store_.finish(result_.run, model::RunStatus::failed, {}));
+      if (!finished_) RETURN_IF_ERROR(store_.finish(result_.run, model::RunStatus::failed, {}));
       return done.error();
     }
     if (!options_.dump_folder.empty() && result_.passes > 0) RETURN_IF_ERROR(replay::dump_outputs(*plan_, *device_, options_.dump_folder));
@@ -270,6 +270,9 @@ class Session {
     add_part_times(record_.fusions, *plan_, outcome);
     RETURN_IF_ERROR(store_.describe(result_.run, record_));
     RETURN_IF_ERROR(store_.finish(result_.run, outcome.status, step_stats(outcome)));
+    finished_ = true;
+    if (!outcome.error.empty())
+      return base::Error{fmt::format("{}; {} passes before it are kept as run {}", outcome.error, outcome.passes, result_.run)};
     result_.status = outcome.status;
     result_.passes = outcome.passes;
     if (criterion->done()) result_.ended = criterion->reason();
@@ -289,6 +292,7 @@ class Session {
   std::vector<bool> timed_;
   model::Run record_;
   RunResult result_;
+  bool finished_ = false;  ///< the run has its end in the store
 };
 
 }  // namespace
@@ -309,6 +313,7 @@ base::Result<ir::Module> selected(const ir::Module& module, const ReplayOptions&
 base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& options) {
   replay::DeviceOptions device;
   device.threads = options.threads;
+  device.mode = options.mode;
   return replay::open_device(options.device_name(), device);
 }
 
@@ -318,6 +323,7 @@ base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOption
   plan.target = device.target();
   plan.device_class = options.device_name();
   plan.reference_only = device.evaluates();
+  plan.accepts = device.accepts();
   plan.parts = options.parts();
   return replay::make_plan(module, plan);
 }

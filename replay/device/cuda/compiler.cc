@@ -2,11 +2,16 @@
 // and spills arrives in the program's log.
 #include "replay/device/cuda/compiler.h"
 
+#include <elf.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <link.h>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstring>
+#include <span>
 
 namespace replay::cuda {
 
@@ -25,6 +30,47 @@ struct Compiler::Functions {
 };
 
 namespace {
+
+/// Of the notes of a library: each has the lengths of its name and of its content, a type, and both, padded to 4 bytes.
+std::string build_id_in(std::string_view notes) {
+  const auto padded = [](size_t bytes) { return (bytes + 3) / 4 * 4; };
+  while (notes.size() >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) head;
+    std::memcpy(&head, notes.data(), sizeof head);
+    const size_t content = sizeof head + padded(head.n_namesz), end = content + padded(head.n_descsz);
+    if (end > notes.size()) break;
+    std::string id;
+    for (const char c : notes.substr(content, head.n_descsz)) id += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    if (head.n_type == NT_GNU_BUILD_ID) return id;
+    notes.remove_prefix(end);
+  }
+  return "";
+}
+
+/// Without --no-cache NVRTC looks for a driver, to keep a cache of its own.
+constexpr const char* kOptions[] = {"--std=c++17", "--no-cache", "--ptxas-options=-v"};
+
+/// The build id of the library that holds an address, as hexadecimal digits; "": it has none.
+std::string build_id_of(const void* address) {
+  struct Search {
+    uintptr_t address;
+    std::string found;
+  } search{reinterpret_cast<uintptr_t>(address), ""};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* to) {
+        auto& looked_for = *static_cast<Search*>(to);
+        const std::span segments(info->dlpi_phdr, info->dlpi_phnum);
+        const bool here = std::ranges::any_of(segments, [&](const ElfW(Phdr) & s) {
+          return s.p_type == PT_LOAD && looked_for.address - (info->dlpi_addr + s.p_vaddr) < s.p_memsz;
+        });
+        if (!here) return 0;
+        for (const auto& s : segments)
+          if (s.p_type == PT_NOTE) looked_for.found = build_id_in({reinterpret_cast<const char*>(info->dlpi_addr + s.p_vaddr), s.p_memsz});
+        return 1;
+      },
+      &search);
+  return search.found;
+}
 
 /// A program that goes with its scope.
 template <typename Functions>
@@ -113,6 +159,11 @@ std::string Compiler::version() const {
   return fmt::format("{}.{}", major, minor);
 }
 
+std::string Compiler::identity() const {
+  return fmt::format("NVRTC {} {} {}", version(), build_id_of(reinterpret_cast<const void*>(functions_->compile)),
+                     fmt::join(kOptions, " "));
+}
+
 base::Result<Machine> Compiler::compile(const std::string& text, int architecture) const {
   const Functions& f = *functions_;
   const auto begin = std::chrono::steady_clock::now();
@@ -120,9 +171,9 @@ base::Result<Machine> Compiler::compile(const std::string& text, int architectur
   if (const int failed = f.create(&program.handle, text.c_str(), "kernel.cu", 0, nullptr, nullptr); failed != 0)
     return base::Error{fmt::format("NVRTC: {}", f.error(failed))};
   const std::string arch = fmt::format("--gpu-architecture=sm_{}", architecture);
-  // Without --no-cache NVRTC looks for a driver, to keep a cache of its own.
-  const char* const options[] = {arch.c_str(), "--std=c++17", "--no-cache", "--ptxas-options=-v"};
-  const int failed = f.compile(program.handle, static_cast<int>(std::size(options)), options);
+  std::vector<const char*> options{arch.c_str()};
+  options.insert(options.end(), std::begin(kOptions), std::end(kOptions));
+  const int failed = f.compile(program.handle, static_cast<int>(options.size()), options.data());
   Machine made;
   size_t size = 0;
   if (f.log_size(program.handle, &size) == 0 && size > 1) {

@@ -40,6 +40,8 @@ class Compiler {
   /// Those that cubins can be made for, ascending.
   std::vector<int> architectures() const;
   std::string version() const;
+  /// All of it that machine code depends on: version, build, and the options that are given.
+  std::string identity() const;
 
  private:
   struct Functions;

@@ -1,22 +1,205 @@
-// Refuses with the reason: what is missing on this machine, or in this program.
+// The device: a runner over what prepare() has made. Built from tables that tests fill, it knows no library by itself.
 #include "replay/device/cuda/cuda.h"
 
 #include <fmt/format.h>
 
-#include "replay/device/cuda/libraries.h"
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "replay/device/cuda/ceilings.h"
+#include "replay/device/cuda/own_kernels.h"
 
 namespace replay::cuda {
+namespace {
+
+using base::Error;
+using base::Result;
+using base::Status;
+
+constexpr std::pair<std::string_view, Mode> kModes[] = {
+    {"", Mode::stream}, {"stream", Mode::stream}, {"graph", Mode::graph}, {"events", Mode::events}};
+
+Result<Mode> mode_of(const std::string& name) {
+  const auto found = std::ranges::find(kModes, name, [](const auto& row) { return row.first; });
+  if (found == std::end(kModes)) return Error{fmt::format("cuda: no mode '{}'; stream, graph or events", name), base::Exit::wrong_use};
+  return found->second;
+}
+
+/// The newest architecture whose machine code runs on the GPU: of its generation, and not newer than it.
+Result<int> architecture_for(const Properties& gpu, const Compiler& compiler) {
+  int best = 0;
+  for (const int candidate : compiler.architectures())
+    if (candidate / 10 == gpu.major && candidate % 10 <= gpu.minor) best = std::max(best, candidate);
+  if (best != 0) return best;
+  return Error{fmt::format("NVRTC {} makes no machine code for sm_{}{} ({})", compiler.version(), gpu.major, gpu.minor, gpu.name),
+               base::Exit::missing_capability};
+}
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(const DeviceOptions& options, Mode mode, std::unique_ptr<Compiler> compiler, Result<Cupti*> cupti, std::unique_ptr<Gpu> gpu,
+             int architecture)
+      : threads_(options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))),
+        mode_(mode),
+        architecture_(architecture),
+        compiler_(std::move(compiler)),
+        cupti_(std::move(cupti)),
+        gpu_(std::move(gpu)) {}
+
+  model::DeviceRecord describe() const override;
+  kernel::Target target() const override;
+  Accepts accepts() const override { return cuda::accepts; }
+  Status prepare(const Plan& plan) override;
+  PrepareTimes prepare_times() const override { return ready_ != nullptr ? ready_->times : PrepareTimes(); }
+  std::vector<model::KernelRecord> kernels() const override {
+    return ready_ != nullptr ? ready_->records : std::vector<model::KernelRecord>();
+  }
+  std::vector<int32_t> kernels_of(StepId step) const override { return has(step) ? of(step).records : std::vector<int32_t>(); }
+  std::string precision_of(StepId step) const override { return has(step) ? of(step).precision : ""; }
+  Status write(BufferId buffer, std::span<const std::byte> physical) override;
+  Status read(BufferId buffer, std::span<std::byte> physical) override;
+  Status start(StepId step, int executions) override;
+  int64_t clock_ns() const override { return Runner::now_ns() - epoch_ns_; }
+  Result<std::vector<model::Sample>> finish() override;
+  Status measure_ceilings(model::DeviceRecord& record) override;
+
+ private:
+  bool has(StepId step) const { return ready_ != nullptr && step >= 0 && static_cast<size_t>(step) < ready_->steps.size(); }
+  const ReadyStep& of(StepId step) const { return ready_->steps[static_cast<size_t>(step)]; }
+  Status check(BufferId buffer, size_t bytes) const;
+  std::string timer() const;
+
+  int threads_;
+  Mode mode_;
+  int architecture_;
+  std::unique_ptr<Compiler> compiler_;
+  Result<Cupti*> cupti_;
+  std::unique_ptr<Gpu> gpu_;
+  const Plan* plan_ = nullptr;
+  std::unique_ptr<Prepared> ready_;
+  std::unique_ptr<Runner> runner_;
+  int64_t epoch_ns_ = Runner::now_ns();  ///< begin_ns of samples counts from the end of prepare()
+};
+
+std::string CudaDevice::timer() const {
+  if (mode_ == Mode::events) return "CUDA events";
+  return cupti_.ok() ? "CUPTI activity records" : "CUDA events: " + cupti_.error().message;
+}
+
+model::DeviceRecord CudaDevice::describe() const {
+  const Properties& gpu = gpu_->properties();
+  model::DeviceRecord record;
+  record.name = "cuda";
+  record.model = fmt::format("{}, {} multiprocessors", gpu.name, gpu.multiprocessors);
+  record.driver = fmt::format("CUDA {}.{}", gpu.driver_version / 1000, gpu.driver_version % 1000 / 10);
+  record.libraries = fmt::format("NVRTC {}{}", compiler_->version(), cupti_.ok() ? fmt::format(", CUPTI {}", (*cupti_)->version()) : "");
+  record.threads = 1;
+  const auto add = [&](const char* name, std::string value) { record.details.push_back({name, std::move(value)}); };
+  add("mode", std::string(std::ranges::find(kModes + 1, std::end(kModes), mode_, &std::pair<std::string_view, Mode>::second)->first));
+  add("timer", timer());
+  add("compute_capability", fmt::format("{}.{}", gpu.major, gpu.minor));
+  add("machine_code", fmt::format("sm_{}", architecture_));
+  add("machine_code_kept_in", cache_folder());
+  add("memory_bytes", std::to_string(gpu.memory_bytes));
+  add("l2_bytes", std::to_string(gpu.l2_bytes));
+  add("clock_khz", std::to_string(gpu.clock_khz));
+  add("memory_clock_khz", std::to_string(gpu.memory_clock_khz));
+  add("memory_bus_bits", std::to_string(gpu.bus_bits));
+  return record;
+}
+
+kernel::Target CudaDevice::target() const {
+  kernel::Target target;
+  target.language = kernel::Language::cuda;
+  target.multiprocessors = gpu_->properties().multiprocessors;
+  if (gpu_->properties().l2_bytes > 0) target.l2_bytes = gpu_->properties().l2_bytes;
+  return target;
+}
+
+Status CudaDevice::prepare(const Plan& plan) {
+  runner_.reset();  // the memory of an earlier plan goes first
+  ready_.reset();
+  ASSIGN_OR_RETURN(ready_, cuda::prepare(plan, *gpu_, {compiler_.get(), architecture_, threads_, Cache(cache_folder())}));
+  plan_ = &plan;
+  runner_ = std::make_unique<Runner>(*gpu_, *ready_, mode_, cupti_.ok() ? *cupti_ : nullptr);
+  epoch_ns_ = Runner::now_ns();
+  return {};
+}
+
+Status CudaDevice::check(BufferId buffer, size_t bytes) const {
+  const bool there = ready_ != nullptr && buffer >= 0 && static_cast<size_t>(buffer) < ready_->layout.places.size();
+  if (there && static_cast<size_t>(ready_->bytes(buffer)) == bytes) return {};
+  return Error{fmt::format("cuda: no buffer {} of {} bytes; report it as a bug", buffer, bytes)};
+}
+
+Status CudaDevice::write(BufferId buffer, std::span<const std::byte> physical) {
+  RETURN_IF_ERROR(check(buffer, physical.size()));
+  RETURN_IF_ERROR(runner_->settle());
+  if (physical.empty()) return {};
+  const Driver& d = gpu_->driver();
+  const Status done = d.call(d.to_device, ready_->address(buffer), static_cast<const void*>(physical.data()), physical.size());
+  if (!done.ok()) return Error{fmt::format("{}: {}", plan_->buffers[static_cast<size_t>(buffer)].name, done.error().message)};
+  return {};
+}
+
+Status CudaDevice::read(BufferId buffer, std::span<std::byte> physical) {
+  RETURN_IF_ERROR(check(buffer, physical.size()));
+  RETURN_IF_ERROR(runner_->settle());
+  if (physical.empty()) return {};
+  const Driver& d = gpu_->driver();
+  const Status done = d.call(d.to_host, static_cast<void*>(physical.data()), ready_->address(buffer), physical.size());
+  if (!done.ok()) return Error{fmt::format("{}: {}", plan_->buffers[static_cast<size_t>(buffer)].name, done.error().message)};
+  return {};
+}
+
+Status CudaDevice::start(StepId step, int executions) {
+  if (!has(step)) return Error{fmt::format("cuda: no step {}; report it as a bug", step)};
+  return runner_->start(step, executions);
+}
+
+Result<std::vector<model::Sample>> CudaDevice::finish() {
+  if (runner_ == nullptr) return std::vector<model::Sample>();
+  ASSIGN_OR_RETURN(std::vector<model::Sample> samples, runner_->finish());
+  for (model::Sample& sample : samples) sample.begin_ns -= epoch_ns_;
+  return samples;
+}
+
+/// Products have none: the kernels are ours, and say nothing of what the card can do.
+Status CudaDevice::measure_ceilings(model::DeviceRecord& record) {
+  ASSIGN_OR_RETURN(record.triad_bytes_per_s, copy_bytes_per_s(*gpu_));
+  record.triad_streaming_bytes_per_s = record.triad_bytes_per_s;
+  record.details.push_back({"memory_ceiling", fmt::format("cuMemcpyDtoDAsync of {} MiB, best of 5, read and written", kCopiedBytes >> 20)});
+  return {};
+}
+
+}  // namespace
 
 std::string why_no_gpu() {
   const Presence driver = look_at(Library::driver, system_opener());
-  if (!driver.usable())
-    return driver.file.empty() ? fmt::format("no NVIDIA driver ({})", driver.why)
-                               : fmt::format("NVIDIA's driver {} is of no use: {}", driver.file, driver.why);
-  return "this version makes kernels for GPUs and checks them on the host, but does not run them yet";
+  if (driver.usable()) return "";
+  return driver.file.empty() ? fmt::format("no NVIDIA driver ({})", driver.why)
+                             : fmt::format("NVIDIA's driver {} is of no use: {}", driver.file, driver.why);
 }
 
-base::Result<std::unique_ptr<Device>> open(const DeviceOptions&) {
-  return base::Error{fmt::format("device cuda: {}; use --device cpu, or see profile doctor", why_no_gpu()), base::Exit::missing_capability};
+/// CUPTI is turned on before the context is made and modules are loaded.
+Result<std::unique_ptr<Device>> open_with(const DeviceOptions& options, const Opener& opener) {
+  ASSIGN_OR_RETURN(const Mode mode, mode_of(options.mode));
+  const auto refused = [](const Error& error) {
+    return Error{fmt::format("device cuda: {}; use --device cpu, or see profile doctor", error.message), error.exit};
+  };
+  if (const auto driver = open_driver(opener); !driver.ok()) return refused(driver.error());
+  auto compiler = Compiler::open(opener);
+  if (!compiler.ok()) return refused(compiler.error());
+  Result<Cupti*> cupti = mode == Mode::events ? Result<Cupti*>(Error{"not asked for"}) : Cupti::open(opener);
+  auto gpu = Gpu::open(opener);
+  if (!gpu.ok()) return refused(gpu.error());
+  const auto architecture = architecture_for((*gpu)->properties(), **compiler);
+  if (!architecture.ok()) return refused(architecture.error());
+  return std::unique_ptr<Device>(
+      std::make_unique<CudaDevice>(options, mode, *std::move(compiler), std::move(cupti), *std::move(gpu), *architecture));
 }
+
+Result<std::unique_ptr<Device>> open(const DeviceOptions& options) { return open_with(options, system_opener()); }
 
 }  // namespace replay::cuda

@@ -1,0 +1,149 @@
+// The order of the calls is what matters: subscribe (there is one place only), register, enable, and only then let modules be loaded, for
+// which CUPTI makes code. Kinds are never disabled and the library never finalised: both have hung or crashed in the field.
+#include "replay/device/cuda/cupti.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+namespace replay::cuda {
+namespace {
+
+constexpr size_t kBufferBytes = 4 << 20, kAlignment = 4096;
+constexpr uint32_t kOldest = 24;        ///< API of CUDA 12.4: records are read as that release laid them out
+constexpr uint32_t kCustomIds = 3;      ///< CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0
+constexpr int kSystemThreads = 1;       ///< CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
+constexpr uint32_t kZeroedBuffers = 5;  ///< CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
+constexpr uint32_t kForced = 1;         ///< CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
+constexpr int kOtherSubscriber = 39, kNoPrivilege = 35;
+/// Memcpy, memset, concurrent kernels; driver and runtime calls, without which there are no external ids; ids; overhead.
+constexpr uint32_t kKinds[] = {1, 2, 10, 4, 5, 39, 17};
+
+void nothing(void*, int, uint32_t, const void*) {}
+
+}  // namespace
+
+/// Buffers that CUPTI asks for and gives back, on threads of its own.
+struct Cupti::Buffers {
+  std::mutex lock;
+  std::vector<std::vector<uint8_t>> full;
+
+  static Buffers& all() {
+    static auto* const buffers = new Buffers;  // CUPTI may call at the process's end
+    return *buffers;
+  }
+  static void request(uint8_t** buffer, size_t* bytes, size_t* most_records) {
+    *buffer = static_cast<uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
+    *bytes = *buffer == nullptr ? 0 : kBufferBytes;
+    *most_records = 0;
+    if (*buffer != nullptr) std::memset(*buffer, 0, kBufferBytes);
+  }
+  /// No call of CUPTI in here: it holds its own lock.
+  static void complete(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
+    Buffers& all = Buffers::all();
+    const std::lock_guard guard(all.lock);
+    if (valid > 0) all.full.emplace_back(buffer, buffer + valid);
+    std::free(buffer);
+  }
+};
+
+struct Cupti::Functions {
+  int (*version)(uint32_t*) = nullptr;
+  int (*text)(int, const char**) = nullptr;
+  int (*subscribe)(void**, void (*)(void*, int, uint32_t, const void*), void*) = nullptr;
+  int (*thread_ids)(int) = nullptr;
+  int (*set)(uint32_t, size_t*, void*) = nullptr;
+  int (*register_buffers)(void (*)(uint8_t**, size_t*, size_t*), void (*)(void*, uint32_t, uint8_t*, size_t, size_t)) = nullptr;
+  int (*enable)(uint32_t) = nullptr;
+  int (*flush)(uint32_t) = nullptr;
+  int (*next)(uint8_t*, size_t, void**) = nullptr;
+  int (*dropped)(void*, uint32_t, size_t*) = nullptr;
+  int (*push)(uint32_t, uint64_t) = nullptr;
+  int (*pop)(uint32_t, uint64_t*) = nullptr;
+};
+
+Cupti::Cupti(std::unique_ptr<Functions> functions, uint32_t version) : functions_(std::move(functions)), version_(version) {}
+
+base::Error Cupti::failure(const char* symbol, int code) const {
+  const char* text = nullptr;
+  if (functions_->text(code, &text) != 0 || text == nullptr) text = "an error that CUPTI does not name";
+  const std::string_view more = code == kOtherSubscriber ? ": another tool (nsys, ncu, compute-sanitizer, cuda-gdb) has it"
+                                : code == kNoPrivilege   ? ": this user may not; see NVreg_RestrictProfilingToAdminUsers"
+                                                         : "";
+  return {fmt::format("{}: {} ({}){}", symbol, text, code, more)};
+}
+
+base::Status Cupti::start() {
+  void* subscriber = nullptr;
+  if (const int code = functions_->subscribe(&subscriber, nothing, nullptr); code != 0) return failure("cuptiSubscribe", code);
+  functions_->thread_ids(kSystemThreads);  // this and the next only spare work
+  uint8_t yes = 1;
+  size_t bytes = sizeof yes;
+  functions_->set(kZeroedBuffers, &bytes, &yes);
+  if (const int code = functions_->register_buffers(Buffers::request, Buffers::complete); code != 0)
+    return failure("cuptiActivityRegisterCallbacks", code);
+  for (const uint32_t kind : kKinds)
+    if (const int code = functions_->enable(kind); code != 0) return failure("cuptiActivityEnable", code);
+  return {};
+}
+
+base::Result<Cupti*> Cupti::open(const Opener& opener) {
+  static Cupti* opened = nullptr;
+  if (opened != nullptr) return opened;
+  const Opened library = open_library(Library::cupti, opener);
+  if (library.handle == nullptr) return base::Error{"CUPTI: " + library.why};
+  auto functions = std::make_unique<Functions>();
+  const char* missing = nullptr;
+  const auto find = [&](auto*& to, const char* symbol) {
+    to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(opener.find(library.handle, symbol));
+    if (to == nullptr && missing == nullptr) missing = symbol;
+  };
+  find(functions->version, "cuptiGetVersion");
+  find(functions->text, "cuptiGetResultString");
+  find(functions->subscribe, "cuptiSubscribe");
+  find(functions->thread_ids, "cuptiSetThreadIdType");
+  find(functions->set, "cuptiActivitySetAttribute");
+  find(functions->register_buffers, "cuptiActivityRegisterCallbacks");
+  find(functions->enable, "cuptiActivityEnable");
+  find(functions->flush, "cuptiActivityFlushAll");
+  find(functions->next, "cuptiActivityGetNextRecord");
+  find(functions->dropped, "cuptiActivityGetNumDroppedRecords");
+  find(functions->push, "cuptiActivityPushExternalCorrelationId");
+  find(functions->pop, "cuptiActivityPopExternalCorrelationId");
+  if (missing != nullptr) return base::Error{fmt::format("CUPTI: {} has no function {}", library.file, missing)};
+  uint32_t version = 0;
+  functions->version(&version);
+  if (version < kOldest) return base::Error{fmt::format("CUPTI: {} has API {}; {} (CUDA 12.4) is needed", library.file, version, kOldest)};
+  std::unique_ptr<Cupti> made(new Cupti(std::move(functions), version));
+  RETURN_IF_ERROR(made->start());
+  return opened = made.release();
+}
+
+base::Status Cupti::push(uint64_t id) const {
+  const int code = functions_->push(kCustomIds, id);
+  return code == 0 ? base::Status() : failure("cuptiActivityPushExternalCorrelationId", code);
+}
+
+base::Status Cupti::pop() const {
+  uint64_t id = 0;
+  const int code = functions_->pop(kCustomIds, &id);
+  return code == 0 ? base::Status() : failure("cuptiActivityPopExternalCorrelationId", code);
+}
+
+/// Forced, because a flush without force may give nothing; nothing runs any more.
+base::Result<Activity> Cupti::collect() {
+  if (const int code = functions_->flush(kForced); code != 0) return failure("cuptiActivityFlushAll", code);
+  size_t dropped = 0;
+  if (const int code = functions_->dropped(nullptr, 0, &dropped); code != 0) return failure("cuptiActivityGetNumDroppedRecords", code);
+  if (dropped > 0) return base::Error{fmt::format("CUPTI dropped {} records: its buffers were full; use --mode events", dropped)};
+  std::vector<std::vector<uint8_t>> full;
+  {
+    const std::lock_guard guard(Buffers::all().lock);
+    full.swap(Buffers::all().full);
+  }
+  return read_activity(full, functions_->next);
+}
+
+}  // namespace replay::cuda

@@ -1,0 +1,31 @@
+// Fills the table by names, and says what a number means in the driver's own words.
+#include "replay/device/cuda/driver.h"
+
+#include <fmt/format.h>
+
+namespace replay::cuda {
+
+base::Result<Driver> open_driver(const Opener& opener) {
+  const Opened library = open_library(Library::driver, opener);
+  if (library.handle == nullptr) return base::Error{fmt::format("no NVIDIA driver ({})", library.why), base::Exit::missing_capability};
+  Driver driver;
+  const char* missing = nullptr;
+  driver.each([&](auto& function) {
+    function.address = reinterpret_cast<decltype(function.address)>(opener.find(library.handle, function.symbol));
+    if (function.address == nullptr && missing == nullptr) missing = function.symbol;
+  });
+  if (missing != nullptr)
+    return base::Error{fmt::format("the driver {} has no function {}; CUDA 12.0 or newer is needed", library.file, missing),
+                       base::Exit::missing_capability};
+  return driver;
+}
+
+base::Error Driver::failure(const char* symbol, int code) const {
+  const char* name = nullptr;
+  const char* text = nullptr;
+  if (error_name.address(code, &name) != 0 || name == nullptr) name = "an error that the driver does not name";
+  if (error_text.address(code, &text) != 0 || text == nullptr) return {fmt::format("{}: {} ({})", symbol, name, code)};
+  return {fmt::format("{}: {} ({}), {}", symbol, name, code, text)};
+}
+
+}  // namespace replay::cuda

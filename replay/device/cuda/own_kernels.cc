@@ -1,0 +1,213 @@
+// Texts with sizes and strides as literals, so that a compiler divides by constants; placeholders are filled by name.
+#include "replay/device/cuda/own_kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "replay/kernel/cuda_launch.h"
+#include "replay/kernel/cuda_prelude.h"
+#include "src/base/hash.h"
+
+namespace replay::cuda {
+namespace {
+
+using base::Error;
+using base::Result;
+
+constexpr int64_t kTile = 64;
+constexpr int kThreads = 256;
+
+/// How an element is read and written; `whole`: integers are summed as numbers of 64 bits, which wrap as those of their type do.
+struct Element {
+  ir::Type type;
+  std::string_view stored, read, written;
+  bool whole;
+};
+constexpr Element kElements[] = {
+    {ir::Type::f16, "f16", "to_f32({})", "to_f16((float)({}))", false},
+    {ir::Type::bf16, "u16", "from_bf16({})", "to_bf16((float)({}))", false},
+    {ir::Type::f32, "float", "{}", "(float)({})", false},
+    {ir::Type::f64, "double", "{}", "(double)({})", false},
+    {ir::Type::s8, "i8", "(u64)(i64){}", "(i8)({})", true},
+    {ir::Type::u8, "u8", "(u64){}", "(u8)({})", true},
+    {ir::Type::s16, "i16", "(u64)(i64){}", "(i16)({})", true},
+    {ir::Type::u16, "u16", "(u64){}", "(u16)({})", true},
+    {ir::Type::s32, "i32", "(u64)(i64){}", "(i32)({})", true},
+    {ir::Type::u32, "u32", "(u64){}", "(u32)({})", true},
+    {ir::Type::s64, "i64", "(u64){}", "(i64)({})", true},
+    {ir::Type::u64, "u64", "{}", "{}", true},
+};
+
+constexpr std::string_view kBf16 = R"(DEVICE float from_bf16(u16 x) { return bits_as<float>((u32)x << 16); }
+DEVICE u16 to_bf16(float x) {
+  const u32 b = bits_as<u32>(x);
+  return (u16)((b & 0x7fffffffu) > 0x7f800000u ? b >> 16 | 0x40 : (b + 0x7fffu + (b >> 16 & 1)) >> 16);
+}
+)";
+
+/// {acc}: of the sums; {ai}, {aj}: which of a tile's rows and of its steps element i is, whichever lie next to each other in memory.
+constexpr std::string_view kProduct = R"(KERNEL(256) k0(char* p0, char* p1, char* p2) {{
+  BLOCK_MEMORY({memory});
+  {acc}* const a = ({acc}*)block_memory;
+  {acc}* const b = a + 16 * 65;
+  const i64 m0 = (i64)(BLOCK / {tiles_n} % {tiles_m}) * 64, n0 = (i64)(BLOCK % {tiles_n}) * 64, batch = BLOCK / {tiles};
+  const int row = THREAD / 16, column = THREAD % 16;
+  {acc} sums[4][4];
+  for (int r = 0; r < 4; ++r) for (int c = 0; c < 4; ++c) sums[r][c] = 0;
+  for (i64 k0 = 0; k0 < {k}; k0 += 16) {{
+    for (int i = THREAD; i < 1024; i += 256) {{
+      const int m = {am}, k = {ak};
+      a[k * 65 + m] = m0 + m < {m} && k0 + k < {k} ? ({acc}){load_a} : ({acc})0;
+    }}
+    for (int i = THREAD; i < 1024; i += 256) {{
+      const int n = {bn}, k = {bk};
+      b[k * 65 + n] = n0 + n < {n} && k0 + k < {k} ? ({acc}){load_b} : ({acc})0;
+    }}
+    meet();
+    for (int k = 0; k < 16; ++k) {{
+      {acc} x[4], y[4];
+      for (int r = 0; r < 4; ++r) x[r] = a[k * 65 + row + 16 * r];
+      for (int c = 0; c < 4; ++c) y[c] = b[k * 65 + column + 16 * c];
+      for (int r = 0; r < 4; ++r) for (int c = 0; c < 4; ++c) sums[r][c] += x[r] * y[c];
+    }}
+    meet();
+  }}
+  for (int r = 0; r < 4; ++r) for (int c = 0; c < 4; ++c) {{
+    const i64 m = m0 + row + 16 * r, n = n0 + column + 16 * c;
+    if (m < {m} && n < {n}) {store};
+  }}
+}}
+)";
+
+constexpr std::string_view kPermute = R"(KERNEL(256) k0(char* p0, char* p1) {{
+  i64 left = (i64)BLOCK * 256 + THREAD;
+  if (left >= {elements}) return;
+  i64 from = {offset}, to = 0;
+{steps}  at<{type}>(p1, to, {to_bytes}) = at<{type}>(p0, from, {from_bytes});
+}}
+)";
+
+const Element* element_of(ir::Type type) {
+  const auto found = std::ranges::find(kElements, type, &Element::type);
+  return found == std::end(kElements) ? nullptr : found;
+}
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Bytes up to the last element of an operand of `rows` × `columns`.
+int64_t bytes_of(const Gemm::Operand& o, int64_t batch, int64_t rows, int64_t columns) {
+  const int64_t last = (batch - 1) * o.batch_stride + (rows - 1) * o.row_stride + (columns - 1) * o.column_stride;
+  return (last + 1) * ir::bytes(o.type);
+}
+
+/// at<float>(p0, batch * 6 + (m0 + m) * 3 + (k0 + k), bytes)
+std::string at(const Gemm::Operand& o, int number, std::string_view row, std::string_view column, int64_t bytes) {
+  return fmt::format("at<{}>(p{}, batch * {}ll + ({}) * {}ll + ({}) * {}ll, {}ll)", element_of(o.type)->stored, number, o.batch_stride, row,
+                     o.row_stride, column, o.column_stride, bytes);
+}
+
+std::string stored(const Gemm& g, const std::string& target, std::string_view acc) {
+  const Element& d = *element_of(g.d.type);
+  std::string value = "sums[r][c]";
+  if (g.alpha != 1) value = fmt::format("({}){:a} * {}", acc, g.alpha, value);
+  if (g.beta != 0) value += fmt::format(" + ({}){:a} * {}", acc, g.beta, fmt::format(fmt::runtime(d.read), target));
+  return fmt::format("{} = {}", target, fmt::format(fmt::runtime(d.written), value));
+}
+
+kernel::Kernel kernel_of(std::string name, std::string code, int64_t blocks, int operands, bool cooperates) {
+  kernel::Kernel made;
+  made.name = std::move(name);
+  made.code = std::string(kernel::cuda::kPrelude) + std::move(code);
+  made.key = base::hash128_hex(fmt::format("{} {}\n{}", blocks, operands, made.code));
+  made.operands = operands;
+  made.outputs = 1;
+  made.language = kernel::Language::cuda;
+  kernel::Part part;
+  part.symbol = "k0";
+  part.count = blocks;
+  part.block_threads = kThreads;
+  part.cooperates = cooperates;
+  made.parts = {part};
+  return made;
+}
+
+base::Status check_blocks(int64_t blocks) {
+  if (const std::string why = kernel::cuda::illegal({blocks, kThreads, 0, 24}); !why.empty()) return Error{why};
+  return {};
+}
+
+}  // namespace
+
+Result<kernel::Kernel> product_kernel(const Gemm& g) {
+  for (const Gemm::Operand* o : {&g.a, &g.b, &g.d}) {
+    const Element* element = element_of(o->type);
+    if (element == nullptr || element->whole != element_of(g.d.type)->whole)
+      return Error{fmt::format("no product kernel of {} and {} into {}", ir::text(g.a.type), ir::text(g.b.type), ir::text(g.d.type))};
+  }
+  const Element &a = *element_of(g.a.type), &b = *element_of(g.b.type);
+  const auto has = [&](ir::Type type) { return g.a.type == type || g.b.type == type || g.d.type == type; };
+  const std::string_view acc = a.whole ? "u64" : has(ir::Type::f64) ? "double" : "float";
+  const int64_t tiles_m = ceil_div(g.m, kTile), tiles_n = ceil_div(g.n, kTile), blocks = tiles_m * tiles_n * g.batch;
+  RETURN_IF_ERROR(check_blocks(blocks));
+  const std::string load_a = at(g.a, 0, "m0 + m", "k0 + k", bytes_of(g.a, g.batch, g.m, g.k));
+  const std::string load_b = at(g.b, 1, "k0 + k", "n0 + n", bytes_of(g.b, g.batch, g.k, g.n));
+  const std::string target = at(g.d, 2, "m", "n", bytes_of(g.d, g.batch, g.m, g.n));
+  const bool a_along_k = g.a.column_stride == 1, b_along_n = g.b.column_stride == 1;
+  using fmt::arg;
+  std::string code = fmt::format(fmt::runtime(kProduct), arg("memory", 2 * 16 * 65 * (acc == "float" ? 4 : 8)), arg("acc", acc),
+                                 arg("tiles_n", tiles_n), arg("tiles_m", tiles_m), arg("tiles", tiles_m * tiles_n), arg("m", g.m),
+                                 arg("n", g.n), arg("k", g.k), arg("am", a_along_k ? "i / 16" : "i % 64"),
+                                 arg("ak", a_along_k ? "i % 16" : "i / 64"), arg("bn", b_along_n ? "i % 64" : "i / 16"),
+                                 arg("bk", b_along_n ? "i / 64" : "i % 16"), arg("load_a", fmt::format(fmt::runtime(a.read), load_a)),
+                                 arg("load_b", fmt::format(fmt::runtime(b.read), load_b)), arg("store", stored(g, target, acc)));
+  if (has(ir::Type::bf16)) code.insert(0, kBf16);
+  return kernel_of(fmt::format("product_{}_{}x{}x{}x{}", ir::text(g.d.type), g.batch, g.m, g.n, g.k), std::move(code), blocks, 2, true);
+}
+
+Result<kernel::Kernel> permute_kernel(const Permute& op) {
+  constexpr std::pair<int64_t, std::string_view> kTypes[] = {{1, "u8"}, {2, "u16"}, {4, "u32"}, {8, "u64"}, {16, "vec<u64, 2>"}};
+  const auto type = std::ranges::find(kTypes, op.element_bytes, [](const auto& row) { return row.first; });
+  if (type == std::end(kTypes)) return Error{fmt::format("no copy kernel of elements of {} bytes", op.element_bytes)};
+  std::vector<Permute::Dim> dims = op.dims;
+  std::ranges::stable_sort(dims, std::less(), &Permute::Dim::to);  // fastest first
+  int64_t elements = 1, to_last = 0, from_last = op.from_offset;
+  std::string steps;
+  for (const Permute::Dim& d : dims) {
+    if (d.size == 1) continue;
+    steps += fmt::format("  from += left % {0}ll * {1}ll, to += left % {0}ll * {2}ll, left /= {0}ll;\n", d.size, d.from, d.to);
+    elements *= d.size;
+    to_last += (d.size - 1) * d.to;
+    from_last += std::max<int64_t>(0, (d.size - 1) * d.from);
+  }
+  const int64_t blocks = ceil_div(elements, kThreads);
+  RETURN_IF_ERROR(check_blocks(blocks));
+  using fmt::arg;
+  std::string code = fmt::format(fmt::runtime(kPermute), arg("elements", elements), arg("offset", op.from_offset), arg("steps", steps),
+                                 arg("type", type->second), arg("to_bytes", (to_last + 1) * op.element_bytes),
+                                 arg("from_bytes", (from_last + 1) * op.element_bytes));
+  return kernel_of(fmt::format("permute_{}x{}_bytes", elements, op.element_bytes), std::move(code), blocks, 1, false);
+}
+
+Result<kernel::Kernel> own_kernel(const Launch& launch) {
+  if (const auto* gemm = std::get_if<Gemm>(&launch)) return product_kernel(*gemm);
+  if (const auto* call = std::get_if<LibraryCall>(&launch)) {
+    if (const auto* permute = std::get_if<Permute>(call->op.get())) return permute_kernel(*permute);
+    return Error{fmt::format("{}: no kernel of ours, and libraries of GPUs are not used yet", name_of(*call->op))};
+  }
+  return Error{"no launch of a library"};
+}
+
+std::vector<BufferId> args_of(const Launch& launch) {
+  if (const auto* call = std::get_if<KernelCall>(&launch)) return call->args;
+  if (const auto* gemm = std::get_if<Gemm>(&launch)) return {gemm->a.buffer, gemm->b.buffer, gemm->d.buffer};
+  const auto& call = std::get<LibraryCall>(launch);
+  return {call.in.at(0), call.out.at(0)};
+}
+
+base::Status accepts(const Launch& launch) {
+  RETURN_IF_ERROR(own_kernel(launch));
+  return {};
+}
+
+}  // namespace replay::cuda

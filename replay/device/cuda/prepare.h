@@ -1,0 +1,34 @@
+// A plan made ready for a GPU: kernels compiled and loaded, memory allocated, addresses resolved.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "replay/device.h"
+#include "replay/device/cuda/gpu.h"
+#include "replay/device/cuda/launch.h"
+#include "replay/device/cuda/modules.h"
+#include "replay/layout.h"
+
+namespace replay::cuda {
+
+inline constexpr int64_t kGuard = 256;           ///< bytes: alignment of parameters, and what lies between them
+inline constexpr int64_t kReserved = 1LL << 30;  ///< bytes of the device that a plan leaves to the driver
+
+struct Prepared {
+  Prepared(const Driver& driver) : modules(driver), parameters(driver), arena(driver) {}
+  Modules modules;
+  Memory parameters, arena;
+  Layout layout;
+  std::vector<ReadyStep> steps;              ///< by StepId
+  std::vector<model::KernelRecord> records;  ///< one a kernel of the plan, then one a distinct product or copy of our own
+  PrepareTimes times;
+
+  Address address(BufferId buffer) const;
+  int64_t bytes(BufferId buffer) const { return layout.places[static_cast<size_t>(buffer)].bytes; }
+};
+
+/// Errors: more memory needed than is free less kReserved, before anything is compiled; a kernel that NVRTC or the driver refuses.
+base::Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const Gpu& gpu, const Workshop& workshop);
+
+}  // namespace replay::cuda

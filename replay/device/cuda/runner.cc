@@ -1,0 +1,189 @@
+// In graph mode starting a step only notes it; waiting turns what was noted into a graph, which is captured once for each sequence of
+// steps. Steps that a loop's condition or a branch parts are waited for in between, so they come to lie in different graphs by themselves.
+#include "replay/device/cuda/runner.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <utility>
+
+namespace replay::cuda {
+
+using base::Result;
+using base::Status;
+
+/// A sequence of steps as one launch.
+struct Runner::Graph {
+  explicit Graph(const Gpu& of) : gpu(of), events(of, EventTimer::Of::graph) {}
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph() {
+    if (instance != nullptr) gpu.driver().destroy_instance.address(instance);
+  }
+  const Gpu& gpu;
+  void* instance = nullptr;
+  EventTimer events;  ///< unless CUPTI times
+  std::vector<Started> steps;
+};
+
+Runner::Runner(const Gpu& gpu, const Prepared& ready, Mode mode, Cupti* cupti)
+    : gpu_(gpu),
+      ready_(ready),
+      mode_(mode),
+      cupti_(mode == Mode::events ? nullptr : cupti),
+      seen_(ready.steps.size(), false),
+      events_(gpu, EventTimer::Of::stream),
+      origin_(gpu.driver()) {}
+Runner::~Runner() = default;
+
+int64_t Runner::now_ns() {
+  timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+base::Error Runner::at(const base::Error& error, const Sequence& steps) const {
+  const auto name = [&](const auto& step) { return ready_.steps[static_cast<size_t>(step.first)].name; };
+  if (steps.empty()) return error;
+  if (steps.size() == 1) return {fmt::format("{}: {}", name(steps[0]), error.message)};
+  return {fmt::format("one of {} steps from {} to {}: {}", steps.size(), name(steps.front()), name(steps.back()), error.message)};
+}
+
+Started Runner::described(StepId step, int executions) const {
+  const auto launches = static_cast<int64_t>(ready_.steps[static_cast<size_t>(step)].launches.size());
+  return {step, executions, launches * executions, 0};
+}
+
+Status Runner::start(StepId step, int executions) {
+  const auto s = static_cast<size_t>(step);
+  if (!ready_.steps[s].why.empty()) return base::Error{ready_.steps[s].why};
+  const bool first = !seen_[s];
+  if (mode_ == Mode::graph && !first) {
+    pending_.emplace_back(step, executions);
+    return {};
+  }
+  RETURN_IF_ERROR(launch_pending());
+  running_.emplace_back(step, executions);
+  if (Status launched = launch(described(step, executions)); !launched.ok()) return at(launched.error(), {{step, executions}});
+  seen_[s] = true;
+  return first ? wait() : Status();
+}
+
+Status Runner::launch(const Started& started) {
+  const ReadyStep& step = ready_.steps[static_cast<size_t>(started.step)];
+  if (cupti_ != nullptr) {
+    recorded_.push_back(started);
+    recorded_.back().id = ++last_id_;
+    RETURN_IF_ERROR(cupti_->push(last_id_));
+  } else {
+    RETURN_IF_ERROR(set_origin());
+    RETURN_IF_ERROR(events_.begin(started));
+  }
+  for (int i = 0; i < started.executions; ++i) RETURN_IF_ERROR(run(gpu_, step));
+  return cupti_ != nullptr ? cupti_->pop() : events_.end();
+}
+
+Status Runner::set_origin() {
+  if (origin_ns_ != 0) return {};
+  RETURN_IF_ERROR(origin_.record(gpu_.stream()));
+  RETURN_IF_ERROR(gpu_.wait());
+  origin_ns_ = now_ns();
+  return {};
+}
+
+Status Runner::capture_steps(const Sequence& sequence, Graph& graph) {
+  for (const auto& [step, executions] : sequence) {
+    graph.steps.push_back(described(step, executions));
+    if (cupti_ == nullptr) RETURN_IF_ERROR(graph.events.begin(graph.steps.back()));
+    for (int i = 0; i < executions; ++i) {
+      if (Status launched = run(gpu_, ready_.steps[static_cast<size_t>(step)]); !launched.ok())
+        return at(launched.error(), {{step, executions}});
+    }
+    if (cupti_ == nullptr) RETURN_IF_ERROR(graph.events.end());
+  }
+  return {};
+}
+
+/// The capture ends whether its steps could be captured or not.
+Status Runner::capture(const Sequence& sequence, Graph& graph) {
+  const Driver& d = gpu_.driver();
+  RETURN_IF_ERROR(d.call(d.begin_capture, gpu_.stream(), kCaptureOfThread));
+  const Status captured = capture_steps(sequence, graph);
+  void* made = nullptr;
+  const Status ended = d.call(d.end_capture, gpu_.stream(), &made);
+  RETURN_IF_ERROR(captured);
+  RETURN_IF_ERROR(ended);
+  const Status instantiated = d.call(d.instantiate, &graph.instance, made, 0ull);
+  const Status destroyed = d.call(d.destroy_graph, made);
+  RETURN_IF_ERROR(instantiated);
+  RETURN_IF_ERROR(destroyed);
+  return d.call(d.upload_graph, graph.instance, gpu_.stream());
+}
+
+Result<Runner::Graph*> Runner::graph_of(const Sequence& sequence) {
+  std::unique_ptr<Graph>& graph = graphs_[sequence];
+  if (graph == nullptr) {
+    auto made = std::make_unique<Graph>(gpu_);
+    RETURN_IF_ERROR(capture(sequence, *made));
+    graph = std::move(made);
+  }
+  return graph.get();
+}
+
+Status Runner::launch_pending() {
+  if (pending_.empty()) return {};
+  const Sequence sequence = std::exchange(pending_, {});
+  if (cupti_ == nullptr) RETURN_IF_ERROR(set_origin());
+  const auto graph = graph_of(sequence);
+  if (!graph.ok()) return at(graph.error(), sequence);
+  running_.insert(running_.end(), sequence.begin(), sequence.end());
+  if (cupti_ != nullptr) {
+    RETURN_IF_ERROR(cupti_->push(++last_id_));
+    for (Started step : (*graph)->steps) step.id = last_id_, recorded_.push_back(step);
+  } else {
+    launched_.push_back(*graph);
+  }
+  const Driver& d = gpu_.driver();
+  if (Status launched = d.call(d.launch_graph, (*graph)->instance, gpu_.stream()); !launched.ok()) return at(launched.error(), sequence);
+  if (cupti_ != nullptr) RETURN_IF_ERROR(cupti_->pop());
+  return wait();
+}
+
+/// What events tell is asked at once: they are recorded anew.
+Status Runner::wait() {
+  if (running_.empty()) return {};
+  const Sequence steps = std::exchange(running_, {});
+  if (Status waited = gpu_.wait(); !waited.ok()) return at(waited.error(), steps);
+  std::vector<EventTimer*> timers{&events_};
+  for (Graph* graph : std::exchange(launched_, {})) timers.push_back(&graph->events);
+  for (const EventTimer* timer : timers) {
+    auto samples = timer->samples(origin_.handle());
+    if (!samples.ok()) return at(samples.error(), steps);
+    for (model::Sample& sample : *samples) {
+      if (sample.begin_ns != 0) sample.begin_ns += origin_ns_;
+      done_.push_back(sample);
+    }
+  }
+  events_.clear();
+  return {};
+}
+
+Status Runner::settle() {
+  RETURN_IF_ERROR(launch_pending());
+  return wait();
+}
+
+Result<std::vector<model::Sample>> Runner::finish() {
+  RETURN_IF_ERROR(settle());
+  if (!recorded_.empty()) {
+    ASSIGN_OR_RETURN(const Activity activity, cupti_->collect());
+    ASSIGN_OR_RETURN(const auto samples, samples_of(activity, std::exchange(recorded_, {})));
+    done_.insert(done_.end(), samples.begin(), samples.end());
+  }
+  const int64_t now = now_ns();
+  for (model::Sample& sample : done_)
+    if (sample.begin_ns == 0) sample.begin_ns = now;  // launched nothing
+  return std::exchange(done_, {});
+}
+
+}  // namespace replay::cuda

@@ -1,0 +1,67 @@
+// Steps of a prepared plan started one after another, waited for together, with a sample each: one by one in a stream, or collected and
+// launched as CUDA graphs.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "replay/device/cuda/prepare.h"
+#include "replay/device/cuda/timer.h"
+
+namespace replay::cuda {
+
+enum class Mode : uint8_t {
+  stream,  ///< step by step, timed by CUPTI
+  graph,   ///< what lies between two waits as one launch
+  events,  ///< step by step, timed by events
+};
+
+class Runner {
+ public:
+  /// Without `cupti` times come from events in all modes.
+  Runner(const Gpu& gpu, const Prepared& ready, Mode mode, Cupti* cupti);
+  ~Runner();
+  /// A step's first run is waited for, so that a fault is named with the step that makes it.
+  base::Status start(StepId step, int executions);
+  /// Times on the clock of now_ns().
+  base::Result<std::vector<model::Sample>> finish();
+  /// For what reads or writes memory: all that was started has ended. Its samples come with the next finish().
+  base::Status settle();
+  /// CLOCK_REALTIME, as CUPTI's.
+  static int64_t now_ns();
+
+ private:
+  struct Graph;
+  using Sequence = std::vector<std::pair<StepId, int>>;
+
+  Started described(StepId step, int executions) const;
+  base::Status launch(const Started& started);
+  base::Status launch_pending();
+  base::Result<Graph*> graph_of(const Sequence& sequence);
+  base::Status capture(const Sequence& sequence, Graph& graph);
+  base::Status capture_steps(const Sequence& sequence, Graph& graph);
+  base::Status wait();
+  base::Status set_origin();
+  base::Error at(const base::Error& error, const Sequence& steps) const;
+
+  const Gpu& gpu_;
+  const Prepared& ready_;
+  Mode mode_;
+  Cupti* cupti_;  ///< null: events
+  std::vector<bool> seen_;
+  Sequence pending_;               ///< of a graph that is not launched yet
+  Sequence running_;               ///< since the last wait
+  std::vector<Started> recorded_;  ///< whose records CUPTI has or will have
+  std::vector<model::Sample> done_;
+  EventTimer events_;
+  Event origin_;
+  int64_t origin_ns_ = 0;  ///< now_ns() when `origin_` was recorded; 0: not yet
+  std::map<Sequence, std::unique_ptr<Graph>> graphs_;
+  std::vector<Graph*> launched_;
+  uint64_t last_id_ = 0;
+};
+
+}  // namespace replay::cuda

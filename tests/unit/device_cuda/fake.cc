@@ -1,0 +1,86 @@
+// The fake is opened where the build put it, with a cache of machine code of its own.
+#include "tests/unit/device_cuda/fake.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+namespace replay::cuda {
+namespace {
+
+void* open_fake(const char* file) {
+  const bool known =
+      std::strcmp(file, "libcuda.so.1") == 0 || std::strcmp(file, "libcupti.so.13") == 0 || std::strcmp(file, "libnvrtc.so.13") == 0;
+  return known ? dlopen((std::string(BINARY_DIR "/tests/fake_gpu/") + file).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+}
+void* find_in_fake(void* library, const char* symbol) { return dlsym(library, symbol); }
+std::string why_not() {
+  const char* text = dlerror();
+  return text != nullptr ? text : "not there";
+}
+
+template <typename F>
+F* symbol(const char* name) {
+  void* library = open_fake("libcuda.so.1");
+  EXPECT_NE(library, nullptr) << why_not();
+  return reinterpret_cast<F*>(dlsym(library, name));
+}
+
+base::Status replay(const std::string& text, const Request& request, Replayed& out) {
+  ASSIGN_OR_RETURN(const ir::Module module, importers::hlo::parse(text, "test"));
+  DeviceOptions options;
+  options.mode = request.mode;
+  options.threads = 2;
+  ASSIGN_OR_RETURN(const auto device, open_with(options, fake_opener()));
+  PlanOptions how;
+  how.rounding = Rounding::each;
+  how.target = device->target();
+  how.device_class = "cuda";
+  how.accepts = device->accepts();
+  ASSIGN_OR_RETURN(Plan plan, make_plan(module, how));
+  for (const Step* step : plan.steps) out.names.push_back(step->name);
+  RETURN_IF_ERROR(device->prepare(plan));
+  out.kernels = device->kernels();
+  out.device = device->describe();
+  RETURN_IF_ERROR(load_inputs(plan, *device, {}));
+  EngineOptions engine_options;
+  engine_options.verify = request.verify;
+  engine_options.repeat_short = false;
+  const std::atomic<bool> stop{false};
+  Engine engine(plan, *device, engine_options, stop);
+  ASSIGN_OR_RETURN(out.outcome, engine.run(*measure::exactly(request.passes), out.kept));
+  return out.outcome.error.empty() ? base::Status() : base::Error{out.outcome.error};
+}
+
+}  // namespace
+
+const Opener& fake_opener() {
+  static constexpr Opener kOpener{open_fake, find_in_fake, why_not};
+  setenv("PROFILE_CACHE", BINARY_DIR "/tests/fake_cubins", 1);
+  return kOpener;
+}
+
+void plan_fake(const std::string& words) {
+  symbol<void()>("fake_cupti_reset")();
+  symbol<void(const char*)>("fake_gpu_plan")(words.c_str());
+}
+
+std::string fake_report() { return symbol<const char*()>("fake_gpu_report")(); }
+
+int64_t fake_calls(const std::string& report, const std::string& function) {
+  std::istringstream lines(report);
+  std::string name;
+  for (int64_t count = 0; lines >> name >> count;)
+    if (name == function) return count;
+  return 0;
+}
+
+Replayed replay_on_fake(const std::string& text, const Request& request) {
+  Replayed out;
+  if (const base::Status done = replay(text, request, out); !done.ok()) out.error = done.error();
+  return out;
+}
+
+}  // namespace replay::cuda

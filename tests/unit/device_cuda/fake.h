@@ -1,0 +1,54 @@
+// The GPU of tests/support/fake_gpu as the libraries of a device, and a program replayed on it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "importers/hlo/hlo.h"
+#include "replay/device/cuda/cuda.h"
+#include "replay/engine.h"
+
+namespace replay::cuda {
+
+/// Opens NVIDIA's names as the fake, and nothing else.
+const Opener& fake_opener();
+/// What happens from now on (fake_gpu/gpu.h); forgets all that was before.
+void plan_fake(const std::string& words);
+/// Calls by function, and what was not given back.
+std::string fake_report();
+/// Of one function, since plan_fake().
+int64_t fake_calls(const std::string& report, const std::string& function);
+
+/// Passes kept, as a store would.
+struct Kept : Observer {
+  std::vector<model::Sample> samples;
+  int passes = 0;
+  base::Status keep(const model::Pass&, std::span<const model::Sample> some) override {
+    samples.insert(samples.end(), some.begin(), some.end());
+    ++passes;
+    return {};
+  }
+};
+
+struct Replayed {
+  std::optional<base::Error> error;
+  Outcome outcome;
+  Kept kept;
+  std::vector<model::KernelRecord> kernels;
+  model::DeviceRecord device;
+  std::vector<std::string> names;  ///< of steps
+};
+
+struct Request {
+  std::string mode = "stream";
+  bool verify = true;
+  int passes = 2;
+};
+/// Plans, prepares, fills, verifies and measures; the device is closed when this returns.
+Replayed replay_on_fake(const std::string& text, const Request& request);
+
+}  // namespace replay::cuda

@@ -1,0 +1,68 @@
+#!/bin/bash
+# What only a machine with a GPU can tell, in less than five minutes and without a compiler: does every kernel run there and agree with the
+# reference, do the three ways to measure agree, what is said where something fails.
+#
+#   tools/gpu-check.sh [FOLDER]      FOLDER: where results go (./gpu-check); PROFILE=program (build/profile), SAMPLES=folder (samples)
+#
+# A line of JSON after every stage, each with a time limit of its own, in FOLDER/stages.jsonl: a check that is cut off still says what it saw.
+# Exit 1: a stage failed; 6: there is no GPU.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+out=${1:-gpu-check}
+profile=$(realpath "${PROFILE:-build/profile}")
+samples=$(realpath "${SAMPLES:-samples}")
+mkdir -p "$out" && cd "$out" || exit 1
+: > stages.jsonl
+failed=0
+
+json() { sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/ /g' | tr -d '\000-\010\013-\037' | awk '{printf "%s%s", NR > 1 ? "\\n" : "", $0}'; }
+
+# stage NAME SECONDS COMMAND…: output in NAME.log; the line holds its end.
+stage() {
+  local name=$1 limit=$2 begin end rc
+  shift 2
+  begin=$(date +%s%N)
+  timeout -k 5 "$limit" "$@" > "$name.log" 2>&1
+  rc=$?
+  end=$(date +%s%N)
+  [ $rc -eq 0 ] || failed=1
+  printf '{"stage": "%s", "rc": %d, "seconds": %d.%03d, "limit_s": %d, "tail": "%s"}\n' "$name" $rc $(((end - begin) / 1000000000)) \
+    $(((end - begin) / 1000000 % 1000)) "$limit" "$(tail -n 12 "$name.log" | cut -c1-400 | json)" | tee -a stages.jsonl
+  return $rc
+}
+
+# replay NAME SECONDS FILE MODE OPTION…: a run in NAME.db.
+replay() {
+  local name=$1 limit=$2 file=$3 mode=$4
+  shift 4
+  stage "$name" "$limit" "$profile" --replay "$file" --device cuda --mode "$mode" -q -f -o "$name.db" "$@"
+}
+
+# query NAME DB SQL
+query() { [ -f "$2" ] && stage "$1" 10 "$profile" query "$2" "$3" --format csv; }
+
+machine() {
+  uname -a
+  nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.max.sm,clocks_throttle_reasons.active,power.draw,mig.mode.current --format=csv 2>&1
+  grep RmProfilingAdminOnly /proc/driver/nvidia/params 2>&1
+  "$profile" doctor --format csv
+}
+export -f machine; export profile
+stage 00_machine 20 bash -c machine
+
+printf 'HloModule tiny\nENTRY e {\n a = f32[1000,7] parameter(0)\n ROOT r = f32[1000,7] exponential(a)\n}\n' > tiny.hlo
+replay 01_tiny 30 tiny.hlo events --verify --repeats 3
+[ $? -eq 6 ] && exit 6
+mnist="$samples/mnist_train_step.hlo.txt" bert="$samples/bert_pretrain_step.hlo.txt"
+replay 02_mnist_verify 40 "$mnist" events --verify --repeats 3
+for mode in stream graph events; do replay "03_mnist_$mode" 30 "$mnist" $mode --repeats 20; done
+for mode in stream graph events; do
+  query "04_mnist_sum_$mode" "03_mnist_$mode.db" "SELECT count(*) AS steps, sum(median_ns) AS sum_of_steps_ns, sum(flags <> '') AS flagged FROM step_stat"
+done
+replay 05_bert_stream 60 "$bert" stream --budget 20
+replay 06_bert_graph 40 "$bert" graph --budget 10
+query 07_bert_top 05_bert_stream.db "SELECT name, median_ns, n, flags FROM step_time ORDER BY median_ns DESC LIMIT 20"
+query 08_kernels 05_bert_stream.db "SELECT name, implementation FROM kernel ORDER BY name LIMIT 400"
+query 09_device 05_bert_stream.db "SELECT * FROM device"
+if command -v compute-sanitizer > /dev/null; then stage 10_memcheck 60 compute-sanitizer --error-exitcode 1 "$profile" --replay "$mnist" --device cuda --mode events --repeats 1 -q -f -o memcheck.db; fi
+exit $failed
