@@ -4,6 +4,20 @@
 #include "replay/kernel/scheduler.h"
 
 namespace kernel {
+namespace {
+
+constexpr int64_t kHoistedRows = 16;  ///< for which a vector of columns computes what all rows share
+
+/// Does a value that takes longer than the memory of an element stay the same from row to row?
+bool shares_slow_values(const Graph& graph, const Footprint& print, TermId across, TermId rows) {
+  return std::ranges::any_of(print.nodes, [&](NodeId id) {
+    const Code code = graph[id].code;
+    const bool slow = code == Code::fdiv || code == Code::sqrt || code == Code::call;
+    return slow && depends_on(graph, id, across) && !depends_on(graph, id, rows);
+  });
+}
+
+}  // namespace
 
 void Scheduler::map(const Nest& nest) {
   const Stage& stage = nest.stages[0];
@@ -18,6 +32,11 @@ void Scheduler::map(const Nest& nest) {
   const Turned turned = loads_to_turn(graph_, print, loops, across);
   if (!turned.loads.empty()) return turned_map(stage, print, loops, gone, across, turned);
   const Loop inner = taken(loops, across);
+  const bool many_rows = across >= 0 && !loops.empty() && loops.back().extent >= int64_t{8} * target_.threads * kHoistedRows;
+  const bool hoists = many_rows && shares_slow_values(graph_, print, across, loops.back().variable);
+  const Loop rows = hoists ? taken(loops, loops.back().variable) : Loop{};
+  const TermId row_block = hoists ? graph_.terms.variable(0, (rows.extent + kHoistedRows - 1) / kHoistedRows - 1) : -1;
+  if (hoists) loops.push_back({row_block, extent_of(graph_.terms, row_block)});
 
   Scheduled part;
   part.shape = "map";
@@ -39,9 +58,15 @@ void Scheduler::map(const Nest& nest) {
     writer.emit.prepare(roots_of(stage));
     writer.serial_loops(middle, 0, [&] {
       writer.emit.prepare(roots_of(stage));
-      const auto body = [&] {
+      const auto element = [&] {
         writer.emit.prepare(roots_of(stage));
         writer.store_all(stage.stores);
+      };
+      const Span block_rows = hoists ? writer.block(writer.emit.scalar_index({0, {{row_block, 1}}}, 0), kHoistedRows, rows.extent) : Span{};
+      const auto body = [&] {
+        if (!hoists) return element();
+        writer.emit.prepare(roots_of(stage));
+        writer.serial_loop(rows.variable, block_rows, element);
       };
       if (across >= 0) {
         writer.vector_loop(across, span, vectors, body);
@@ -50,7 +75,7 @@ void Scheduler::map(const Nest& nest) {
       }
     });
   });
-  finish(part, print, all, (blocks ? kFlatBlock : inner.extent) * product(middle));
+  finish(part, print, all, (blocks ? kFlatBlock : inner.extent) * product(middle) * (hoists ? kHoistedRows : 1));
 }
 
 /// The loop that takes up the rows of all these loads where `along` ends: with it, a short row goes on to a long one.
