@@ -53,8 +53,9 @@ struct PartsKernels {
   /// sums (+)= Σ_i A_i·B_i over `blocks` blocks; B's follow one another. 32 × 32 sums; [0]: of 16 rows, [1]: of 32.
   using Multiply = void (*)(const PartsRows& a, const int64_t* offsets, int64_t blocks, const std::byte* b, float* sums, Tile start);
   Multiply multiply[2];
-  /// Rows of sums to where they belong, `count` floats each; null: nowhere.
-  void (*store)(const float* sums, float* const* rows, int64_t row_count, int64_t count);
+  /// Rows of sums to where they belong, `count` floats each; null: nowhere. [1]: past the caches where whole lines can be written.
+  using Store = void (*)(const float* sums, float* const* rows, int64_t row_count, int64_t count);
+  Store store[2];
   void (*add)(const float* from, float* to, int64_t count);  ///< to += from
   void (*begin)();                                           ///< takes the tile registers of the calling thread
   void (*end)();

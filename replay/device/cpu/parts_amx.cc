@@ -246,6 +246,17 @@ void store(const float* sums, float* const* rows, int64_t row_count, int64_t cou
   }
 }
 
+void stream(const float* sums, float* const* rows, int64_t row_count, int64_t count) {
+  for (int64_t r = 0; r < row_count; ++r, sums += kPartsSide) {
+    if (count < kPartsSide || reinterpret_cast<uintptr_t>(rows[r]) % 64 != 0) {
+      store(sums, rows + r, 1, count);
+    } else if (rows[r] != nullptr) {
+      _mm512_stream_ps(rows[r], _mm512_loadu_ps(sums));
+      _mm512_stream_ps(rows[r] + 16, _mm512_loadu_ps(sums + 16));
+    }
+  }
+}
+
 void add(const float* from, float* to, int64_t count) {
   int64_t i = 0;
   for (; i + 16 <= count; i += 16) _mm512_storeu_ps(to + i, _mm512_add_ps(_mm512_loadu_ps(to + i), _mm512_loadu_ps(from + i)));
@@ -255,7 +266,8 @@ void add(const float* from, float* to, int64_t count) {
 void begin() { _tile_loadconfig(&kConfig); }
 void end() { _tile_release(); }
 
-constexpr PartsKernels kKernels{split_lines, split_turned, pack_columns, pack_turned, {multiply<1>, multiply<2>}, store, add, begin, end};
+constexpr PartsKernels kKernels{split_lines,     split_turned, pack_columns, pack_turned, {multiply<1>, multiply<2>},
+                                {store, stream}, add,          begin,        end};
 
 }  // namespace
 

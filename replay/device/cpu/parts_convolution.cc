@@ -15,6 +15,7 @@ namespace {
 
 using Dim = Convolution::Dim;
 
+constexpr int64_t kStreamedBytes = 16 << 20;
 constexpr int64_t kFewestFeatures = 32;  ///< below, blocks of 32 are filled up with zeros
 
 bool all_of(const Convolution& c, auto predicate) { return std::ranges::all_of(c.dims, predicate); }
@@ -56,6 +57,13 @@ Make make_of(const Convolution& c) {
 }
 
 }  // namespace
+
+bool streams(const Convolution& c) {
+  const bool gaps = std::ranges::any_of(c.dims, [](const Dim& d) { return d.base_dilation > 1; });
+  int64_t bytes = c.batch * c.out_features * 4;
+  for (const Dim& d : c.dims) bytes *= d.out;
+  return !gaps && bytes >= kStreamedBytes;
+}
 
 Magnitudes pack_weights(const Convolution& c, const PartsKernels& kernels, int threads, const float* w, std::byte* packed) {
   const Dim &rows = c.dims[0], &columns = c.dims[1];

@@ -21,6 +21,9 @@ std::unique_ptr<Native> make_parts_pointwise(const Convolution& op, int threads,
 std::unique_ptr<Native> make_parts_weights(const Convolution& op, int threads, std::shared_ptr<Scratch> scratch,
                                            std::unique_ptr<Native> fallback);
 
+/// Is the result so large that it should pass the caches by?
+bool streams(const Convolution& c);
+
 /// The weights as blocks of B: for every 32 results all places of the window, for each place all features.
 Magnitudes pack_weights(const Convolution& c, const PartsKernels& kernels, int threads, const float* w, std::byte* packed);
 

@@ -9,6 +9,17 @@ namespace replay::cpu {
 
 inline int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
+/// Columns of a row in which the images of a task lie side by side: which image, and where in an array it is, from the task's first image.
+struct SideBySide {
+  int64_t image = 0, column = 0, offset = 0;
+};
+inline std::vector<SideBySide> side_by_side(int64_t columns, int64_t images, int64_t column_step, int64_t image_step) {
+  std::vector<SideBySide> out;
+  for (int64_t column = 0; column < columns; ++column)
+    for (int64_t image = 0; image < images; ++image) out.push_back({image, column, column * column_step + image * image_step});
+  return out;
+}
+
 /// Loops over images, rows and columns; elements from one to the next in both arrays. Loops that are one sequence in both are joined.
 class Places {
  public:
@@ -35,6 +46,7 @@ class Places {
   }
   const Loop& inner() const { return loops_.back(); }
   Place at(int64_t index) const {
+    if (loops_.size() == 1) return {index * loops_[0].first, index * loops_[0].second};
     Place out;
     for (size_t i = loops_.size(); i-- > 0; index /= loops_[i].size) {
       out.first += index % loops_[i].size * loops_[i].first;

@@ -50,6 +50,7 @@ class PartsPointwise final : public Native {
   std::shared_ptr<Scratch> scratch_;
   std::unique_ptr<Native> fallback_;
   Places places_;
+  bool streams_;
   bool has_gaps_;  ///< zeros between the places of Y
   int64_t blocks_, strips_, depth_, rows_ = 1, tasks_ = 1;
 };
@@ -60,6 +61,7 @@ PartsPointwise::PartsPointwise(const Convolution& op, int threads, std::shared_p
       scratch_(std::move(scratch)),
       fallback_(std::move(fallback)),
       places_(places_of(op)),
+      streams_(streams(op)),
       has_gaps_(std::ranges::any_of(op.dims, [](const auto& d) { return d.base_dilation > 1; })),
       blocks_(ceil_div(op.in_features, kPartsSide)),
       strips_(ceil_div(op.out_features, kPartsSide)),
@@ -126,7 +128,7 @@ void PartsPointwise::store(int64_t first, int64_t rows, int64_t strip, const flo
       }
       to[i] = at;
     }
-    kernels_->store(sums, to, here, count);
+    kernels_->store[streams_](sums, to, here, count);
   }
 }
 

@@ -21,6 +21,7 @@ namespace {
 constexpr int64_t kRingBytes = 1200 << 10;  ///< of taken-apart X that stay in the second-level cache beside the sums
 constexpr int64_t kMostBlocks = 6;          ///< of B that stay in the first-level cache for all rows of A
 constexpr int64_t kMostImages = 16;         ///< side by side
+constexpr int kTasksOfThread = 4;           ///< one core may be much slower than another
 constexpr int64_t kRows = 256;              ///< of A, at least, for which a block of B is fetched
 
 using Dim = Convolution::Dim;
@@ -60,6 +61,8 @@ class PartsSpatial final : public Native {
   int64_t columns_ = 0, slots_ = 0;                                         ///< of a row in the ring; rows
   int64_t images_ = 1, groups_ = 1, bands_ = 1, band_rows_ = 1, rows_ = 1;  ///< of a task; tasks; their rows; rows at a time
   std::vector<Chunk> chunks_;
+  std::vector<SideBySide> y_places_;  ///< of a row of results
+  bool streams_;
 };
 
 PartsSpatial::PartsSpatial(const Convolution& op, int threads, std::shared_ptr<Scratch> scratch, std::unique_ptr<Native> fallback)
@@ -70,6 +73,8 @@ PartsSpatial::PartsSpatial(const Convolution& op, int threads, std::shared_ptr<S
   columns_ = d_[1].out + (d_[1].window - 1) * d_[1].window_dilation;
   plan_tasks(threads);
   plan_window();
+  y_places_ = side_by_side(d_[1].out, images_, d_[1].y, c_.y.outer);
+  streams_ = streams(c_);
 }
 
 void PartsSpatial::plan_tasks(int threads) {
@@ -78,10 +83,11 @@ void PartsSpatial::plan_tasks(int threads) {
   const auto fits = [&](int64_t rows) { return (rows + reach) * slot_bytes() <= kRingBytes; };
   for (images_ = ceil_div(c_.batch, groups_); images_ > 1 && !fits(1);) images_ = ceil_div(images_, 2);
   groups_ = ceil_div(c_.batch, images_);
-  bands_ = std::min(d_[0].out, ceil_div(threads, groups_));
+  while (rows_ < d_[0].out && rows_ * d_[1].out * images_ < kRows && fits(rows_ + 1)) ++rows_;
+  const int64_t most = std::max(ceil_div(d_[0].out, rows_), std::min(d_[0].out, ceil_div(threads, groups_)));
+  bands_ = std::clamp(ceil_div(int64_t{kTasksOfThread} * threads, groups_), int64_t{1}, most);
   band_rows_ = ceil_div(d_[0].out, bands_);
   bands_ = ceil_div(d_[0].out, band_rows_);
-  while (rows_ < band_rows_ && rows_ * d_[1].out * images_ < kRows && fits(rows_ + 1)) ++rows_;
   slots_ = rows_ + reach;
 }
 
@@ -152,17 +158,17 @@ void PartsSpatial::multiply_rows(int64_t row, int64_t rows, const std::byte* pac
 
 void PartsSpatial::store_rows(int64_t row, int64_t rows, int64_t strip, int64_t first_image, int64_t images, const float* sums,
                               float* y) const {
-  const int64_t tiles = row_tiles(), places = d_[1].out * images_, count = std::min(kPartsSide, c_.out_features - strip * kPartsSide);
+  const int64_t tiles = row_tiles(), places = std::ssize(y_places_), count = std::min(kPartsSide, c_.out_features - strip * kPartsSide);
   for (int64_t r = 0; r < rows; ++r) {
     float* const base = y + strip * kPartsSide + (row + r) * d_[0].y + first_image * c_.y.outer;
     for (int64_t t = 0; t < tiles; ++t, sums += kPartsSums) {
       float* to[kPartsSide];
       const int64_t first = t * kPartsSide, here = std::min(kPartsSide, places - first);
       for (int64_t i = 0; i < here; ++i) {
-        const int64_t image = (first + i) % images_;
-        to[i] = image < images ? base + (first + i) / images_ * d_[1].y + image * c_.y.outer : nullptr;
+        const SideBySide& place = y_places_[static_cast<size_t>(first + i)];
+        to[i] = place.image < images ? base + place.offset : nullptr;
       }
-      kernels_->store(sums, to, here, count);
+      kernels_->store[streams_](sums, to, here, count);
     }
   }
 }

@@ -22,7 +22,9 @@ constexpr int64_t kLinesBytes = 1000 << 10;          ///< of X taken apart that 
 constexpr int64_t kMostRun = 1024, kLeastRun = 256;  ///< places of a row where windows have one place
 constexpr int64_t kMostImages = 16;                  ///< side by side
 constexpr int64_t kMostBlocks = 6;                   ///< of B that stay in the first-level cache for all lines of A
-constexpr int64_t kMostSumsBytes = 64 << 20;         ///< of all tasks: then they share features of X out instead
+constexpr int64_t kBandSumsBytes = 16 << 20;         ///< of all bands of rows
+constexpr int kBandsOfThread = 4;
+constexpr int64_t kMostSumsBytes = 64 << 20;  ///< of all tasks: then they share features of X out instead
 
 using Dim = Convolution::Dim;
 
@@ -52,6 +54,7 @@ class PartsWeights final : public Native {
   void plan_runs();
   void plan_images();
   void plan_features();
+  void plan_bands();
   Seen run_task(int64_t task, const float* x, const float* dy, const Memory& memory) const;
   Magnitudes pack_band(const float* dy, int64_t group, int64_t row, int64_t rows, std::byte* packed) const;
   Magnitudes take_apart(const float* x, int64_t group, int64_t row, int64_t rows, int64_t feature, int64_t features,
@@ -77,14 +80,15 @@ class PartsWeights final : public Native {
   std::shared_ptr<Scratch> scratch_;
   std::unique_ptr<Native> fallback_;
   Places places_;
+  std::vector<SideBySide> x_places_, y_places_;  ///< of a row
   std::vector<float> zeros_;
-  int64_t strips_ = 0;                          ///< of 32 result features
-  int64_t terms_ = 0, row_blocks_ = 0;          ///< places of a row, blocks of them
-  int64_t slots_ = 0, slot_places_ = 0;         ///< rows of X of a band; places of one
-  int64_t images_ = 1, groups_ = 1, rows_ = 1;  ///< side by side; of images; rows of a band
-  int64_t row_count_ = 0;                       ///< of a group
-  int64_t features_ = 0;                        ///< of X taken apart at a time
-  int64_t shares_ = 1, share_ = 0;              ///< of the features of X; features of one
+  int64_t strips_ = 0;                                             ///< of 32 result features
+  int64_t terms_ = 0, row_blocks_ = 0;                             ///< places of a row, blocks of them
+  int64_t slots_ = 0, slot_places_ = 0;                            ///< rows of X of a band; places of one
+  int64_t images_ = 1, image_groups_ = 1, groups_ = 1, rows_ = 1;  ///< side by side; groups of them; times bands; rows at a time
+  int64_t row_count_ = 0, band_rows_ = 0;                          ///< of all; of a group
+  int64_t features_ = 0;                                           ///< of X taken apart at a time
+  int64_t shares_ = 1, share_ = 0;                                 ///< of the features of X; features of one
 };
 
 Places places_of(const Convolution& c, const Spatial (&d)[2]) {
@@ -108,6 +112,7 @@ PartsWeights::PartsWeights(const Convolution& op, int threads, std::shared_ptr<S
     plan_runs();
   else
     plan_images();
+  plan_bands();
 }
 
 /// Few features: each task sums all of dW. Many: tasks share the features of X.
@@ -119,26 +124,32 @@ void PartsWeights::plan_features() {
 }
 
 void PartsWeights::plan_runs() {
-  const int64_t count = places_.count();
-  terms_ = std::clamp(kLinesBytes / (6 * share_) / kPartsSide * kPartsSide, kLeastRun, kMostRun);
-  const int64_t runs = ceil_div(count, terms_);
-  groups_ = std::min(runs, ceil_div(threads_, shares_));
-  terms_ = up_to_block(ceil_div(count, ceil_div(runs, groups_) * groups_));
-  row_count_ = ceil_div(ceil_div(count, terms_), groups_);
+  terms_ = std::clamp(kLinesBytes / (6 * (share_ + c_.out_features)) / kPartsSide * kPartsSide, kLeastRun, kMostRun);
+  row_count_ = ceil_div(places_.count(), terms_);
   row_blocks_ = terms_ / kPartsSide;
   slots_ = 1, slot_places_ = terms_;
   features_ = std::clamp(kLinesBytes / line_bytes() / kPartsSide * kPartsSide, kPartsSide, share_);
 }
 
 void PartsWeights::plan_images() {
-  groups_ = std::max(ceil_div(batch_, kMostImages), std::min<int64_t>(ceil_div(threads_, shares_), batch_));
-  images_ = ceil_div(batch_, groups_);
-  groups_ = ceil_div(batch_, images_);
+  image_groups_ = ceil_div(batch_, kMostImages);
+  images_ = ceil_div(batch_, image_groups_);
   row_count_ = d_[0].out;
   row_blocks_ = ceil_div(terms(), kPartsSide);
-  slot_places_ = up_to_block((d_[1].out + d_[1].window - 1) * images_);
+  x_places_ = side_by_side(d_[1].out + d_[1].window - 1, images_, d_[1].x, c_.x.inner);
+  y_places_ = side_by_side(d_[1].out, images_, d_[1].y, c_.w.inner);
+  slot_places_ = up_to_block(std::ssize(x_places_));
+}
+
+/// Bands of rows: several a thread, as long as their sums are few, because one core may be much slower than another.
+void PartsWeights::plan_bands() {
+  const int64_t sums = shares_ * feature_sums(share_) * 4;
+  const int64_t most = std::clamp<int64_t>(kBandSumsBytes / sums, ceil_div(threads_, shares_), int64_t{kBandsOfThread} * threads_);
+  band_rows_ = ceil_div(row_count_, std::clamp<int64_t>(most / image_groups_, 1, row_count_));
+  groups_ = image_groups_ * ceil_div(row_count_, band_rows_);
+  if (pointwise()) return;
   features_ = kPartsSide;
-  for (rows_ = d_[0].out; rows_ > 1; --rows_) {
+  for (rows_ = band_rows_; rows_ > 1; --rows_) {
     slots_ = rows_ + d_[0].window - 1;
     if (line_bytes() * features_ <= kLinesBytes) break;
   }
@@ -167,21 +178,23 @@ void PartsWeights::run(std::span<const void* const> in, std::span<void* const> o
 /// The features of X at a place of a row; zeros beside the image. Rows begin `pad` columns left of it.
 const float* PartsWeights::x_line(const float* x, int64_t group, int64_t row, int64_t place) const {
   if (pointwise()) {
-    const int64_t index = (group * row_count_ + row) * terms_ + place;
+    const int64_t index = row * terms_ + place;
     return index < places_.count() ? x + places_.at(index).first : zeros_.data();
   }
-  const int64_t image = group * images_ + place % images_, column = place / images_ - d_[1].pad;
-  const bool inside = image < batch_ && column >= 0 && column < d_[1].in && row >= 0 && row < d_[0].in;
-  return inside ? x + image * c_.x.inner + row * d_[0].x + column * d_[1].x : zeros_.data();
+  if (place >= std::ssize(x_places_) || row < 0 || row >= d_[0].in) return zeros_.data();
+  const SideBySide& at = x_places_[static_cast<size_t>(place)];
+  const bool inside = at.image < batch_ - group * images_ && at.column >= d_[1].pad && at.column < d_[1].pad + d_[1].in;
+  return inside ? x + group * images_ * c_.x.inner + row * d_[0].x + at.offset - d_[1].pad * d_[1].x : zeros_.data();
 }
 
 const float* PartsWeights::y_line(const float* dy, int64_t group, int64_t row, int64_t place) const {
   if (pointwise()) {
-    const int64_t index = (group * row_count_ + row) * terms_ + place;
+    const int64_t index = row * terms_ + place;
     return index < places_.count() ? dy + places_.at(index).second : zeros_.data();
   }
-  const int64_t image = group * images_ + place % images_, column = place / images_;
-  return image < batch_ && column < d_[1].out ? dy + image * c_.w.inner + row * d_[0].y + column * d_[1].y : zeros_.data();
+  if (place >= std::ssize(y_places_)) return zeros_.data();
+  const SideBySide& at = y_places_[static_cast<size_t>(place)];
+  return at.image < batch_ - group * images_ ? dy + group * images_ * c_.w.inner + row * d_[0].y + at.offset : zeros_.data();
 }
 
 /// dY of some rows: for each strip of features all its blocks.
@@ -240,13 +253,15 @@ void PartsWeights::multiply(int64_t row, int64_t rows, int64_t features, const M
 }
 
 PartsWeights::Seen PartsWeights::run_task(int64_t task, const float* x, const float* dy, const Memory& memory) const {
-  const int64_t group = task / shares_, first = task % shares_ * share_, count = std::min(share_, in_features_ - first);
+  const int64_t group = task / shares_ % image_groups_, first_row = task / shares_ / image_groups_ * band_rows_;
+  const int64_t end_row = std::min(row_count_, first_row + band_rows_);
+  const int64_t first = task % shares_ * share_, count = std::min(share_, in_features_ - first);
   std::memset(memory.sums, 0, static_cast<size_t>(feature_sums(share_)) * sizeof(float));
   std::memset(memory.lines, 0, static_cast<size_t>(features_ * line_bytes()));
   Seen seen;
   kernels_->begin();
-  for (int64_t row = 0; row < row_count_; row += rows_) {
-    const int64_t rows = std::min(rows_, row_count_ - row);
+  for (int64_t row = first_row; row < end_row; row += rows_) {
+    const int64_t rows = std::min(rows_, end_row - row);
     seen.y.merge(pack_band(dy, group, row, rows, memory.packed));
     for (int64_t feature = 0; feature < count; feature += features_) {
       const int64_t features = std::min(features_, count - feature);
