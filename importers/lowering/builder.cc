@@ -176,6 +176,7 @@ Value Body::convert(Value value, ir::Type type) {
 Value Body::unary(Op op, Value value) { return this->op(op, {{value}}); }
 
 std::pair<Value, Value> Body::alike(Value a, Value b) {
+  if (held(a).dims == held(b).dims) return {a, b};
   const Dims both = joined(dims(a), dims(b));
   const Value left = expand(a, both);  // in this order: instructions are numbered as they are made
   return {left, expand(b, both)};
@@ -193,14 +194,14 @@ Value Body::compare(ir::Direction direction, Value a, Value b) {
 Value Body::select(Value condition, Value yes, Value no) { return op(Op::select, {{condition, yes, no}}); }
 
 Value Body::broadcast(Value value, const Dims& dims, const Dims& at) {
-  if (dims == this->dims(value) && at == counting(rank(value))) return value;
+  if (dims == held(value).dims && at == counting(rank(value))) return value;
   const ir::Shape shape = ir::array_shape(type(value), dims);
   return op(Op::broadcast, {{value}}, {{"dimensions", braces(at)}}, &shape);
 }
 
 Value Body::expand(Value value, const Dims& to) {
+  if (held(value).dims == to) return value;
   const Dims from = dims(value);
-  if (from == to) return value;
   if (from.size() > to.size()) {
     program_.broke(fmt::format("[{}] does not broadcast to [{}]", fmt::join(from, ","), fmt::join(to, ",")));
     return value;
@@ -218,7 +219,7 @@ Value Body::expand(Value value, const Dims& to) {
 }
 
 Value Body::reshape(Value value, const Dims& dims) {
-  if (dims == this->dims(value)) return value;
+  if (dims == held(value).dims) return value;
   const ir::Shape shape = ir::array_shape(type(value), dims);
   if (ir::elements(shape) != ir::elements(this->shape(value))) {
     program_.broke(fmt::format("[{}] does not reshape to [{}]", fmt::join(this->dims(value), ","), fmt::join(dims, ",")));

@@ -157,6 +157,8 @@ class Classes {
 }  // namespace
 
 void channels_last(ir::Module& module) {
+  const auto convolves = [](const ir::Instr& instr) { return instr.op == Op::convolution; };
+  if (std::ranges::none_of(module.computations, [&](const ir::Computation& c) { return std::ranges::any_of(c.instrs, convolves); })) return;
   Classes classes(module);
   classes.join_all();
   classes.assign();

@@ -13,7 +13,6 @@
 #include "src/base/hash.h"
 #include "src/base/text.h"
 #include "src/ir/print.h"
-#include "src/ir/verify.h"
 
 namespace importers::paddle {
 namespace {
@@ -79,12 +78,6 @@ base::Status hand_over(const Input& input, const paddle::Program& program, const
   Made made = lower(program, input, listing.text, name, listing.notes);
   if (!made.module.ok()) {
     listing.notes.push_back({program.offset, "no-module", fmt::format("cannot be replayed: {}", made.module.error().message)});
-    std::ranges::move(made.operators, std::back_inserter(imported.operators));
-    return {};
-  }
-  const ir::Verdict verdict = ir::judge(*made.module);
-  if (!verdict.broken.empty()) {
-    listing.notes.push_back({program.offset, "no-module", fmt::format("cannot be replayed: {}", verdict.broken.front().what)});
     std::ranges::move(made.operators, std::back_inserter(imported.operators));
     return {};
   }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "importers/tensorflow/node_kind.h"
+#include "src/base/json_text.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -176,16 +177,28 @@ std::optional<ir::Type> type_attribute(const Node& node, std::string_view name) 
   return type == nullptr ? std::nullopt : std::optional(*type);
 }
 
+/// Appends an attribute's value.
 struct ToJson {
-  nlohmann::json operator()(const Array& array) const {
+  std::string& out;
+
+  void operator()(const Array& array) const {
     const std::string shape = ir::print(array.shape, ir::LayoutPrint::without);
-    if (array.literal.elided || is_spread(array) || ir::elements(array.shape) > kMostShown) return shape;
-    return shape + " " + ir::print(array.literal, array.shape);
+    if (array.literal.elided || is_spread(array) || ir::elements(array.shape) > kMostShown) return (*this)(shape);
+    (*this)(shape + " " + ir::print(array.literal, array.shape));
   }
-  nlohmann::json operator()(ir::Type type) const { return std::string(ir::text(type)); }
+  void operator()(ir::Type type) const { base::append_json(out, ir::text(type)); }
+  void operator()(const std::string& text) const { base::append_json(out, text); }
+  void operator()(bool value) const { out += value ? "true" : "false"; }
+  void operator()(int64_t value) const { fmt::format_to(std::back_inserter(out), "{}", value); }
+  void operator()(double value) const { out += nlohmann::json(value).dump(); }
   template <typename T>
-  nlohmann::json operator()(const T& value) const {
-    return value;
+  void operator()(const std::vector<T>& values) const {
+    out += '[';
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (i > 0) out += ',';
+      (*this)(values[i]);
+    }
+    out += ']';
   }
 };
 
@@ -262,9 +275,15 @@ std::optional<Attribute> attribute_value(Message value) {
 }
 
 std::string attributes_json(const Node& node) {
-  nlohmann::json object = nlohmann::json::object();
-  for (const auto& [name, value] : node.attributes) object[name] = std::visit(ToJson(), value);
-  return object.empty() ? std::string() : object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string out;
+  for (const auto& [name, value] : node.attributes) {
+    out += out.empty() ? '{' : ',';
+    base::append_json(out, name);
+    out += ':';
+    std::visit(ToJson{out}, value);
+  }
+  if (!out.empty()) out += '}';
+  return out;
 }
 
 std::optional<ir::Type> output_type(const Node& node, size_t port) {

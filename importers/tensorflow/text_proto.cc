@@ -5,17 +5,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include "src/base/text.h"
 
 namespace importers::tensorflow {
 namespace {
 
-bool is_word_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' || c == '+' ||
-         c == '/';
+/// Characters that are passed over one by one: a table, for most of a text is made of them.
+using Characters = std::array<bool, 256>;
+constexpr Characters characters(std::string_view all) {
+  Characters are{};
+  for (const char c : all) are[static_cast<unsigned char>(c)] = true;
+  return are;
+}
+constexpr Characters kWord = characters("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+/");
+constexpr Characters kSpace = characters(" \n\t\r\f\v");
+
+/// The first place from `at` on whose character is none of these.
+size_t behind(std::string_view text, size_t at, const Characters& are) {
+  while (at < text.size() && are[static_cast<unsigned char>(text[at])]) ++at;
+  return at;
 }
 
 /// Bytes that a simple escape stands for.
@@ -56,6 +69,7 @@ bool is_quoted(std::string_view value) { return !value.empty() && (value[0] == '
 
 std::string unquoted(std::string_view value) {
   if (!is_quoted(value)) return std::string(value);
+  if (value.find('\\') == value.npos && value.find(value[0], 1) == value.size() - 1) return std::string(value.substr(1, value.size() - 2));
   std::string result;
   result.reserve(value.size());
   char quote = 0;
@@ -123,14 +137,8 @@ TextProto::Event TextProto::fail(std::string what) {
 }
 
 void TextProto::skip_space() {
-  for (; at_ < text_.size(); ++at_) {
-    const char c = text_[at_];
-    if (c == '#') {
-      at_ = std::min(text_.find('\n', at_), text_.size() - 1);
-    } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r' && c != '\f' && c != '\v') {
-      return;
-    }
-  }
+  at_ = behind(text_, at_, kSpace);
+  while (at_ < text_.size() && text_[at_] == '#') at_ = behind(text_, std::min(text_.find('\n', at_), text_.size()), kSpace);
 }
 
 bool TextProto::take(char c) {
@@ -141,17 +149,18 @@ bool TextProto::take(char c) {
 }
 
 std::string_view TextProto::word() {
-  const size_t begin = at_;
-  while (at_ < text_.size() && is_word_char(text_[at_])) ++at_;
+  const size_t begin = std::exchange(at_, behind(text_, at_, kWord));
   return text_.substr(begin, at_ - begin);
 }
 
 /// Passes over strings side by side; false if the text ends in one or none stands here.
 bool TextProto::quoted() {
   size_t end = at_;
-  while (at_ < text_.size() && is_quoted(text_.substr(at_, 1))) {
+  while (at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'')) {
     const char quote = text_[at_];
-    for (++at_; at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n'; ++at_) at_ += text_[at_] == '\\';
+    size_t last = at_ + 1;
+    for (; last < text_.size() && text_[last] != quote && text_[last] != '\n'; ++last) last += text_[last] == '\\';
+    at_ = last;
     if (at_ >= text_.size() || text_[at_] != quote) return fail("a string does not end; dump the program again"), false;
     end = ++at_;
     skip_space();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <vector>
 
 #include "src/ir/escape.h"
 
@@ -16,6 +17,7 @@ class Printer {
   Printer(const Module& module, Form form) : module_(module), long_(form == Form::long_) {}
 
   void module() {
+    printed_.resize(module_.shapes.size());
     out_.append("HloModule ").append(module_.text(module_.name));
     for (const Attr& attr : module_.attrs) out_.append(", ").append(module_.text(attr.key)).append("=").append(module_.text(attr.text));
     out_ += "\n\n";
@@ -45,7 +47,7 @@ class Printer {
   void instruction(const Computation& comp, const Instr& instr) {
     name(instr.name);
     out_ += " = ";
-    print_to(out_, module_.shape(instr));
+    shape(instr.shape);
     out_.append(" ").append(text(instr.op)).append("(");
     arguments(comp, instr);
     out_ += ')';
@@ -57,6 +59,17 @@ class Printer {
   std::string take() { return std::move(out_); }
 
  private:
+  /// Of a whole module the text of a shape is made once and copied then.
+  void shape(ShapeId id) {
+    const auto i = static_cast<size_t>(id);
+    const size_t begin = out_.size();
+    if (i < printed_.size() && printed_[i].size != 0)
+      out_.append(out_, printed_[i].begin, printed_[i].size);
+    else
+      print_to(out_, module_.shape(id));
+    if (i < printed_.size()) printed_[i] = {begin, out_.size() - begin};
+  }
+
   void name(StringId id) {
     if (long_) out_ += '%';
     out_ += module_.text(id);
@@ -82,7 +95,7 @@ class Printer {
       const Instr& operand = comp.instrs[static_cast<size_t>(instr.operands[i])];
       if (i > 0) out_ += ", ";
       if (i > 0 && i % 5 == 0) fmt::format_to(std::back_inserter(out_), "/*index={}*/", i);
-      if (long_) print_to(out_, module_.shape(operand)), out_ += ' ';
+      if (long_) shape(operand.shape), out_ += ' ';
       name(operand.name);
     }
   }
@@ -123,9 +136,13 @@ class Printer {
     out_ += '}';
   }
 
+  struct Part {
+    size_t begin = 0, size = 0;
+  };
   const Module& module_;
   bool long_;
   std::string out_;
+  std::vector<Part> printed_;  ///< where in the output a shape stands, by ShapeId; size 0: nowhere yet
 };
 
 }  // namespace

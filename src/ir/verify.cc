@@ -1,10 +1,13 @@
-// Is a module well formed: ids point where they should, and every shape follows from operands and attributes as infer.cc says.
+// Is a module well formed: ids point where they should, and every shape follows from operands and attributes as infer.cc says. Of
+// instructions that are alike the first is looked at: the others are as sound.
 #include "src/ir/verify.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "src/ir/alike.h"
 #include "src/ir/infer_rules.h"
 
 namespace ir {
@@ -20,8 +23,14 @@ class Verifier {
     for (CompId c = 0; c < count; ++c) {
       if (!check_ids(c)) return std::move(verdict_);  // shapes cannot be looked at
     }
+    Alike alike(module_);
     for (CompId c = 0; c < count; ++c) {
-      for (size_t i = 0; i < module_.comp(c).instrs.size(); ++i) check_shape({c, static_cast<InstrId>(i)});
+      const Computation& comp = module_.comp(c);
+      for (size_t i = 0; i < comp.instrs.size(); ++i) {
+        const size_t number = alike.number(comp, comp.instrs[i]);
+        if (number >= sound_.size()) sound_.resize(2 * number + 1);
+        if (!sound_[number]) sound_[number] = check_shape({c, static_cast<InstrId>(i)});
+      }
     }
     return std::move(verdict_);
   }
@@ -53,23 +62,22 @@ class Verifier {
     return true;
   }
 
-  void check_shape(InstrRef at) {
+  /// False: something was found.
+  bool check_shape(InstrRef at) {
     const Instr& instr = module_.instr(at.comp, at.instr);
     const Inferred inferred = infer_shape(module_, module_.comp(at.comp), instr);
-    if (inferred.how == Inferred::broken) {
-      found(at, fmt::format("'{}': {}", module_.name_of(instr), inferred.what));
-      return;
-    }
-    if (const std::string what = rules::callee_problem({module_, module_.comp(at.comp), instr}); !what.empty())
-      found(at, fmt::format("'{}': {}", module_.name_of(instr), what));
-    if (inferred.how != Inferred::follows) return;
+    if (inferred.how == Inferred::broken) return found(at, fmt::format("'{}': {}", module_.name_of(instr), inferred.what));
+    const std::string problem = rules::callee_problem({module_, module_.comp(at.comp), instr});
+    if (!problem.empty()) found(at, fmt::format("'{}': {}", module_.name_of(instr), problem));
+    if (inferred.how != Inferred::follows) return problem.empty();
     const Shape& declared = module_.shape(instr);
-    if (fits(declared, inferred.shape)) return;
+    if (fits(declared, inferred.shape)) return problem.empty();
     const bool loose = !only_renames(instr.op) && fits_but_for_precision(declared, inferred.shape);
-    if (loose && widens(instr.op)) return;
+    if (loose && widens(instr.op)) return problem.empty();
     std::string what = fmt::format("'{}' is declared {}, {} of its operands gives {}", module_.name_of(instr),
                                    print(declared, LayoutPrint::without), text(instr.op), print(inferred.shape, LayoutPrint::without));
     (loose ? verdict_.mixed_precision : verdict_.broken).push_back({at, std::move(what)});
+    return false;
   }
 
   /// Whose result is what was given, under another name: nothing is there that could round it (XLA's verifier has the same list).
@@ -83,6 +91,7 @@ class Verifier {
 
   const Module& module_;
   Verdict verdict_;
+  std::vector<bool> sound_;  ///< by number among what is alike
 };
 
 }  // namespace

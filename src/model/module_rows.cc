@@ -15,11 +15,12 @@
 #include <utility>
 
 #include "src/base/hash.h"
+#include "src/base/json_text.h"
 #include "src/base/text.h"
+#include "src/ir/alike.h"
 #include "src/ir/attr.h"
 #include "src/ir/cost_model.h"
 #include "src/ir/print.h"
-#include "src/model/json_text.h"
 #include "src/model/operator_rows.h"
 
 namespace model {
@@ -73,25 +74,15 @@ class Users {
 /// Rows of table work: what equal instructions cost by each method.
 class Works {
  public:
-  Works(const ir::Module& module, NextIds& next, ProgramTables& tables) : next_(next), tables_(tables) {
+  Works(const ir::Module& module, NextIds& next, ProgramTables& tables) : next_(next), tables_(tables), alike_(module) {
     for (const ir::CostMethod method : ir::kCostMethods) models_.emplace_back(module, method);
   }
 
   int64_t row_of(const ir::Computation& comp, const ir::Instr& instr) {
-    Numbers numbers{};
-    auto at = numbers.begin();
-    for (ir::CostModel& model : models_) {
-      const ir::Cost cost = model.of(comp, instr);
-      for (const double value : {cost.flops, cost.transcendentals, cost.bytes_read, cost.bytes_written, cost.known ? 1.0 : 0.0})
-        *at++ = value;
-    }
-    const auto [row, fresh] = rows_.try_emplace(numbers, next_.work);
-    if (!fresh) return row->second;
-    for (size_t i = 0; i < models_.size(); ++i) {
-      const double* of = &numbers[i * kNumbers];
-      tables_.work.add(next_.work, ir::text(ir::kCostMethods[i]), of[0], of[1], of[2], of[3], static_cast<int64_t>(of[4]));
-    }
-    return next_.work++;
+    const size_t number = alike_.number(comp, instr);
+    if (number >= by_number_.size()) by_number_.resize(2 * number + 1);
+    int64_t& row = by_number_[number];
+    return row != 0 ? row : row = row_of(costs(comp, instr));
   }
 
  private:
@@ -103,10 +94,33 @@ class Works {
     }
   };
 
+  Numbers costs(const ir::Computation& comp, const ir::Instr& instr) {
+    Numbers numbers{};
+    auto at = numbers.begin();
+    for (ir::CostModel& model : models_) {
+      const ir::Cost cost = model.of(comp, instr);
+      for (const double value : {cost.flops, cost.transcendentals, cost.bytes_read, cost.bytes_written, cost.known ? 1.0 : 0.0})
+        *at++ = value;
+    }
+    return numbers;
+  }
+
+  int64_t row_of(const Numbers& numbers) {
+    const auto [row, fresh] = rows_.try_emplace(numbers, next_.work);
+    if (!fresh) return row->second;
+    for (size_t i = 0; i < models_.size(); ++i) {
+      const double* of = &numbers[i * kNumbers];
+      tables_.work.add(next_.work, ir::text(ir::kCostMethods[i]), of[0], of[1], of[2], of[3], static_cast<int64_t>(of[4]));
+    }
+    return next_.work++;
+  }
+
   NextIds& next_;
   ProgramTables& tables_;
   std::vector<ir::CostModel> models_;  ///< in the order of kCostMethods; they remember what computations cost
   std::unordered_map<Numbers, int64_t, Hash> rows_;
+  ir::Alike alike_;
+  std::vector<int64_t> by_number_;  ///< rows of what is alike; 0: not written yet
 };
 
 std::string kind_of(const ir::Module& module, const ir::Instr& instr) {
@@ -121,17 +135,17 @@ void append_attributes(std::string& out, const ir::Module& module, const ir::Ins
   std::string value;
   for (const ir::Attr& attr : instr.attrs) {
     out += out.empty() ? '{' : ',';
-    append_json(out, base::Shown(module.text(attr.key)));
+    base::append_json(out, base::Shown(module.text(attr.key)));
     out += ':';
     if (attr.calls <= 0) {
-      append_json(out, module.text(attr.text));
+      base::append_json(out, module.text(attr.text));
       continue;
     }
     value = module.text(attr.text);
     for (int32_t i = 0; i < attr.calls && next_call < instr.calls.size(); ++i, ++next_call) {
       value.append(i == 0 ? "" : ", ").append(module.text(module.comp(instr.calls[next_call]).name));
     }
-    append_json(out, value);
+    base::append_json(out, value);
   }
   if (!out.empty()) out += '}';
 }

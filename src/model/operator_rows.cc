@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "src/base/json_text.h"
 #include "src/base/text.h"
-#include "src/model/json_text.h"
 #include "src/model/operators.h"
 
 namespace model {
@@ -20,7 +20,7 @@ std::optional<int64_t> or_null(int64_t number) { return number == 0 ? std::nullo
 void append_list(std::string& out, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     out += out.empty() ? '[' : ',';
-    append_json(out, text);
+    base::append_json(out, text);
   }
   if (!out.empty()) out += ']';
 }

@@ -113,7 +113,8 @@ std::string_view short_name(std::string_view name, std::span<const std::string_v
 }  // namespace
 
 std::string_view short_name(std::string_view name) {
-  if (name.find_first_of("()") != std::string_view::npos || name.find("//") != std::string_view::npos || name.ends_with('/'))
+  const auto is_bracket = [](char c) { return c == '(' || c == ')'; };
+  if (std::ranges::any_of(name, is_bracket) || name.find("//") != std::string_view::npos || name.ends_with('/'))
     return short_name(name, path_parts(name));
   const size_t last = name.rfind('/');
   if (last == std::string_view::npos || last == 0) return name;

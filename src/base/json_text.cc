@@ -1,10 +1,10 @@
 // Most texts of programs need no escapes, and are copied as they are.
-#include "src/model/json_text.h"
+#include "src/base/json_text.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace model {
+namespace base {
 
 void append_json(std::string& out, std::string_view text) {
   const auto is_plain = [](char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; };
@@ -14,4 +14,4 @@ void append_json(std::string& out, std::string_view text) {
     out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-}  // namespace model
+}  // namespace base

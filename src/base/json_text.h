@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace model {
+namespace base {
 
 /// "…" with its quotes. Bytes that are no UTF-8 become U+FFFD.
 void append_json(std::string& out, std::string_view text);
 
-}  // namespace model
+}  // namespace base
