@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/base/result.h"
+#include "src/ir/print.h"
 #include "src/model/records.h"
 
 namespace importers {
@@ -39,8 +40,8 @@ struct Program {
   std::vector<model::Operator> operators = {};
 };
 
-/// Takes a module as soon as it is read, so that no more than one is in memory. The text is valid during the call. An Error ends the
-/// import.
+/// Takes a module as soon as it is read, so that no more than one is in memory. The text, what replay reads later, is valid during the
+/// call; empty: as ir::print writes the module. An Error ends the import.
 using TakeModule = std::function<base::Status(const model::Source& source, Program program, std::string_view text)>;
 
 struct Importer {
@@ -62,7 +63,7 @@ base::Result<model::Imported> keep_modules(const Input& input, Read read) {
   ASSIGN_OR_RETURN(model::Imported imported, read(input, [&](const model::Source&, Program program, std::string_view text) {
                      kept.modules.push_back(std::move(program.module));
                      kept.module_operators.push_back(std::move(program.operators));
-                     kept.module_texts.emplace_back(text);
+                     kept.module_texts.push_back(text.empty() ? ir::print(kept.modules.back()) : std::string(text));
                      return base::Status();
                    }));
   imported.modules = std::move(kept.modules);

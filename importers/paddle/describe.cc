@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/lower.h"
 #include "importers/paddle/signature.h"
+#include "src/base/json_text.h"
 #include "src/base/text.h"
 #include "src/ir/shape.h"
 
@@ -71,13 +73,13 @@ bool on_host(const Operator& op) {
          op.attribute("kernel_key").find("backend:CPU|") != std::string_view::npos;
 }
 
-/// Values as JSON: numbers and truth values as they are, the rest as text.
-nlohmann::json json_of(std::string_view value) {
+/// A value as JSON: numbers and truth values as they are, the rest as text.
+std::string json_of(std::string_view value) {
   if (const std::string_view plain = plain_value(value); plain == "True" || plain == "true" || plain == "False" || plain == "false")
-    return plain[0] == 'T' || plain[0] == 't';
-  if (const auto integer = integer_of(value)) return *integer;
-  if (const auto number = number_of(value)) return *number;
-  return base::escaped(text_of(value));
+    return plain[0] == 'T' || plain[0] == 't' ? "true" : "false";
+  if (const auto integer = integer_of(value)) return std::to_string(*integer);
+  if (const auto number = number_of(value)) return nlohmann::json(*number).dump();
+  return base::json_text(base::escaped(text_of(value)));
 }
 
 /// Said of every operator, or said elsewhere.
@@ -152,9 +154,9 @@ std::string Describer::scope_of(const Operator& op) const {
 }
 
 std::string Describer::attributes_of(const Operator& op) const {
-  nlohmann::json json = nlohmann::json::object();
+  std::map<std::string, std::string, std::less<>> values;  // as JSON
   for (const Attribute& attribute : op.attributes) {
-    if (!is_in(attribute.name, kLeftOut)) json[base::escaped(attribute.name)] = json_of(attribute.value);
+    if (!is_in(attribute.name, kLeftOut)) values[base::escaped(attribute.name)] = json_of(attribute.value);
   }
   const std::string_view type = plain_type(op);
   const auto results_end_with = [&](std::string_view mark) {
@@ -162,20 +164,22 @@ std::string Describer::attributes_of(const Operator& op) const {
       return std::ranges::any_of(slot.arguments, [&](std::string_view name) { return name.find(mark) != std::string_view::npos; });
     });
   };
-  if (const auto role = integer_of(op.attribute("op_role"))) json["role"] = *role;
-  if (!type.ends_with("_grad") && results_end_with(".subprog_") && !results_end_with("@GRAD")) json["recompute"] = true;
-  if (const auto ring = integer_of(op.attribute("ring_id"))) json["ring"] = *ring;
-  if (is_in(type, kMixedPrecision)) json["mixed_precision"] = true;
-  if ((type == "sum" || type == "add_n") && !op.inputs.empty()) json["accumulates"] = op.inputs[0].arguments.size();
-  if (!op.distribution.empty()) json["dist_attr"] = base::escaped(op.distribution);
-  if (op.id >= 0) json["id"] = op.id;
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (const auto role = integer_of(op.attribute("op_role"))) values["role"] = std::to_string(*role);
+  if (!type.ends_with("_grad") && results_end_with(".subprog_") && !results_end_with("@GRAD")) values["recompute"] = "true";
+  if (const auto ring = integer_of(op.attribute("ring_id"))) values["ring"] = std::to_string(*ring);
+  if (is_in(type, kMixedPrecision)) values["mixed_precision"] = "true";
+  if ((type == "sum" || type == "add_n") && !op.inputs.empty()) values["accumulates"] = std::to_string(op.inputs[0].arguments.size());
+  if (!op.distribution.empty()) values["dist_attr"] = base::json_text(base::escaped(op.distribution));
+  if (op.id >= 0) values["id"] = std::to_string(op.id);
+  std::string object = "{";
+  for (const auto& [name, value] : values) object.append(object.size() == 1 ? "" : ",").append(base::json_text(name) + ":").append(value);
+  return object + "}";
 }
 
 int64_t Describer::line_of(size_t offset) {
   const size_t to = std::min(offset, text_.size());
   if (to < at_) at_ = 0, line_ = 1;
-  line_ += std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_), text_.begin() + static_cast<std::ptrdiff_t>(to), '\n');
+  for (; (at_ = text_.find('\n', at_)) < to; ++at_) ++line_;
   at_ = to;
   return line_;
 }

@@ -12,7 +12,6 @@
 #include "importers/paddle/lowering.h"
 #include "src/base/hash.h"
 #include "src/base/text.h"
-#include "src/ir/print.h"
 
 namespace importers::paddle {
 namespace {
@@ -83,8 +82,7 @@ base::Status hand_over(const Input& input, const paddle::Program& program, const
   }
   ++imported.source.modules;
   imported.source.computations += static_cast<int64_t>(made.module->computations.size());
-  const std::string text = ir::print(*made.module);
-  return take(imported.source, {*std::move(made.module), std::move(made.operators)}, text);
+  return take(imported.source, {*std::move(made.module), std::move(made.operators)}, "");
 }
 
 std::string options_text(const Options& options) {

@@ -88,7 +88,8 @@ Recipes::Recipes(const Program& program, const Sizes& sizes) {
       if (!name.empty()) recipes_.emplace(name, rule.recipe);
     }
     for (const IndexRule& rule : kIndexRules) {
-      const std::string_view name = rule.type == op.type ? argument(op.inputs, rule.slot) : std::string_view();
+      if (rule.type != op.type) continue;
+      const std::string_view name = argument(op.inputs, rule.slot);
       const std::vector<int64_t> dims = dims_of(argument(op.inputs, rule.other));
       if (name.empty() || dims.empty()) continue;
       recipes_.emplace(origin(name),

@@ -340,15 +340,6 @@ Match match_graph_def(const Input& input) {
 
 namespace {
 
-/// What the store gets of a node; what lowering needs of it stays.
-model::Operator handed_over(Node& node) {
-  model::Operator op = std::move(node.op);
-  node.op = {};
-  node.op.line = op.line;
-  node.op.launches = op.launches;
-  return op;
-}
-
 /// The module, or why there is none.
 base::Result<Lowered> checked(const GraphText& text) {
   if (!text.missing.empty()) return base::Error{text.missing};
@@ -373,7 +364,7 @@ base::Result<model::Imported> read_graph_def(const Input& input, const TakeModul
   imported.notes = std::move(text.notes);
   std::vector<model::Operator> operators;
   operators.reserve(text.operators);
-  for (size_t i = 0; i < text.operators; ++i) operators.push_back(handed_over(text.graph.nodes[i]));
+  for (size_t i = 0; i < text.operators; ++i) operators.push_back(handed_over(text.graph.nodes[i].op));
   auto lowered = checked(text);
   if (!lowered.ok()) {
     imported.operators = std::move(operators);
@@ -383,8 +374,7 @@ base::Result<model::Imported> read_graph_def(const Input& input, const TakeModul
   std::ranges::move(lowered->notes, std::back_inserter(imported.notes));
   source.modules = 1;
   source.computations = static_cast<int64_t>(lowered->module.computations.size());
-  const std::string hlo = ir::print(lowered->module);
-  RETURN_IF_ERROR(take(source, {std::move(lowered->module), std::move(operators)}, hlo));
+  RETURN_IF_ERROR(take(source, {std::move(lowered->module), std::move(operators)}, ""));
   return imported;
 }
 

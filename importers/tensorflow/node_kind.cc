@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "importers/tensorflow/names.h"
 #include "importers/tensorflow/op_types.h"
 
@@ -72,6 +74,13 @@ model::Operator node_operator(std::string_view name, std::string_view type, std:
   op.device = device;
   op.line = line;
   return op;
+}
+
+model::Operator handed_over(model::Operator& op) {
+  model::Operator left;
+  left.line = op.line;
+  left.launches = op.launches;
+  return std::exchange(op, std::move(left));
 }
 
 std::optional<ir::Type> element_type(std::string_view word) {

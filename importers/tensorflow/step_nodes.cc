@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "importers/tensorflow/node_kind.h"
+
 namespace importers::tensorflow {
 namespace {
 
@@ -43,6 +45,8 @@ std::string shapes_text(const std::vector<ir::Shape>& shapes) {
 
 StepNodes::StepNodes(std::string name, std::vector<model::Operator> listed) : listed_(listed.size()), wired_(listed.size(), false) {
   graph_.name = std::move(name);
+  graph_.nodes.reserve(listed_ + listed_ / 4);
+  index_.reserve(listed_);
   for (model::Operator& op : listed) {
     names_.push_back(op.name);
     index_.emplace(names_.back(), graph_.nodes.size());
@@ -150,11 +154,12 @@ StepNodes::Result StepNodes::finish() && {
   for (size_t at = 0; at < kept.size(); ++at)
     if (kept[at]) describe(graph_.nodes[at]);
   Result result;
+  result.operators.reserve(kept.size());
   std::vector<int32_t> renumbered(kept.size(), -1);
   for (size_t at = 0; at < kept.size(); ++at) {
     Node& node = graph_.nodes[at];
     const bool launches = node.op.launches != model::Launches::nothing;
-    if (at < listed_ || (kept[at] && launches)) result.operators.push_back(node.op);
+    if (at < listed_ || (kept[at] && launches)) result.operators.push_back(handed_over(node.op));
     if (!kept[at]) continue;
     (at < listed_ ? result.wired : result.implied) += 1;
     result.launching += at >= listed_ && launches ? 1 : 0;

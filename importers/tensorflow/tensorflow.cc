@@ -14,7 +14,6 @@
 #include "importers/tensorflow/step.h"
 #include "src/base/hash.h"
 #include "src/base/text.h"
-#include "src/ir/print.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -122,8 +121,7 @@ base::Status hand_over(const Input& input, const Family& family, std::vector<mod
   std::ranges::move(lowered->notes, std::back_inserter(imported.notes));
   ++imported.source.modules;
   imported.source.computations += static_cast<int64_t>(lowered->module.computations.size());
-  const std::string text = ir::print(lowered->module);
-  return take(imported.source, {std::move(lowered->module), std::move(step->operators)}, text);
+  return take(imported.source, {std::move(lowered->module), std::move(step->operators)}, "");
 }
 
 }  // namespace

@@ -14,4 +14,10 @@ void append_json(std::string& out, std::string_view text) {
     out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+std::string json_text(std::string_view text) {
+  std::string out;
+  append_json(out, text);
+  return out;
+}
+
 }  // namespace base

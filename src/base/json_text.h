@@ -8,5 +8,6 @@ namespace base {
 
 /// "…" with its quotes. Bytes that are no UTF-8 become U+FFFD.
 void append_json(std::string& out, std::string_view text);
+std::string json_text(std::string_view text);
 
 }  // namespace base

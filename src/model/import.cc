@@ -1,5 +1,5 @@
-// The rows of a module go to a thread of their own, and its text is compressed on another meanwhile. The source's row comes last, when its
-// account is known; until then the transaction is open, and goes with everything in it if an error ends the import.
+// The rows of a module go to a thread of their own, and its text is printed and compressed on another meanwhile. The source's row comes
+// last, when its account is known; until then the transaction is open, and goes with everything in it if an error ends the import.
 #include "src/model/import.h"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "src/base/text.h"
+#include "src/ir/print.h"
 #include "src/model/content.h"
 #include "src/model/module_rows.h"
 #include "src/model/operator_rows.h"
@@ -38,7 +39,16 @@ base::Status write_notes(Database& database, std::span<const Note> notes, int64_
   return {};
 }
 
-constexpr size_t kWorthAThread = size_t{256} << 10;  ///< bytes of a text that are compressed beside the rest
+constexpr size_t kLongText = size_t{256} << 10;  ///< bytes
+constexpr size_t kLongModule = 2048;             ///< instructions
+
+/// Is the text worth a thread?
+bool is_long(const ir::Module& module, std::string_view text) {
+  if (!text.empty()) return text.size() >= kLongText;
+  size_t instructions = 0;
+  for (const ir::Computation& comp : module.computations) instructions += comp.instrs.size();
+  return instructions >= kLongModule;
+}
 
 struct ModuleRow {
   int64_t id = 0, source = 0, position = 0, entry = 0;
@@ -87,8 +97,8 @@ struct Import::Impl {
   std::optional<ProgramTables> tables;
 
   base::Status add(const ir::Module& module, std::string_view text, std::span<const Operator> operators) {
-    const bool is_long = text.size() >= kWorthAThread;
-    auto packing = std::async(is_long ? std::launch::async : std::launch::deferred, packed, text);
+    const auto pack = [&] { return text.empty() ? packed(ir::print(module)) : packed(text); };
+    auto packing = std::async(is_long(module, text) ? std::launch::async : std::launch::deferred, pack);
     const auto position = static_cast<int64_t>(ids.modules.size());
     ModuleRow row{next.module, ids.source, position, next.computation + module.entry, base::escaped(module.text(module.name))};
     ids.first_instruction.push_back(write_module(module, operators, ids.source, next, *tables));

@@ -31,7 +31,8 @@ class Import {
   Import& operator=(Import&&) noexcept;
   ~Import();
 
-  /// `text`: what replay reads later. `operators`: those that instructions name; others are taken from their metadata.
+  /// `text`: what replay reads later; empty: as ir::print writes the module. `operators`: those that instructions name; others are taken
+  /// from their metadata.
   base::Status add(const ir::Module& module, std::string_view text, std::span<const Operator> operators = {});
   /// Everything of the file but its modules, which were added.
   base::Result<ImportIds> finish(const Imported& imported);

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "src/base/text.h"
-#include "src/ir/print.h"
 #include "src/model/checks.h"
 #include "src/model/content.h"
 #include "src/model/database.h"
@@ -120,12 +119,10 @@ base::Result<Import> Store::import(const Source& source) { return Import::begin(
 base::Result<ImportIds> Store::add(const Imported& imported) {
   ASSIGN_OR_RETURN(Import import, this->import(imported.source));
   for (size_t i = 0; i < imported.modules.size(); ++i) {
-    const ir::Module& module = imported.modules[i];
-    const bool has_text = i < imported.module_texts.size();
-    const std::string printed = has_text ? std::string() : ir::print(module);
+    const std::string_view text = i < imported.module_texts.size() ? std::string_view(imported.module_texts[i]) : std::string_view();
     const std::span<const Operator> operators =
         i < imported.module_operators.size() ? std::span<const Operator>(imported.module_operators[i]) : std::span<const Operator>();
-    RETURN_IF_ERROR(import.add(module, has_text ? std::string_view(imported.module_texts[i]) : printed, operators));
+    RETURN_IF_ERROR(import.add(imported.modules[i], text, operators));
   }
   return import.finish(imported);
 }
