@@ -48,6 +48,18 @@ constexpr Verdict kVerdicts[] = {
     {"improved", "▲ ", good_color}, {"regressed", "▼ ", bad_color}, {"unchanged", "= ", neutral_color},
 };
 
+/// How much wider columns of text are at first, where the table leaves room: names are long.
+float text_growth(std::span<const GridColumn> columns, float room_em) {
+  constexpr float kMostGrowth = 2.5f, kPadding_em = 0.9f;  // beside each column's width
+  float texts = 0, numbers = 0;
+  for (const GridColumn& column : columns) {
+    if (column.hidden) continue;
+    (column.kind == GridColumn::Kind::text ? texts : numbers) += column.width_em;
+    numbers += kPadding_em;
+  }
+  return texts <= 0 ? 1 : std::clamp((room_em - numbers) / texts, 1.f, kMostGrowth);
+}
+
 }  // namespace
 
 Grid::Event Grid::draw(const char* id, std::span<const GridColumn> columns, int lines, int selected, ImVec2 size,
@@ -57,6 +69,8 @@ Grid::Event Grid::draw(const char* id, std::span<const GridColumn> columns, int 
                                      ImGuiTableFlags_PadOuterX | ImGuiTableFlags_SizingFixedFit;
   const float em = ImGui::GetFontSize();
   const int count = static_cast<int>(columns.size());
+  const float room = size.x > 0 ? size.x : ImGui::GetContentRegionAvail().x + size.x;
+  const float growth = text_growth(columns, (room - ImGui::GetStyle().ScrollbarSize) / em);
   Event event;
   if (count == 0 || count > 64 ||
       !ImGui::BeginTable(id, count, headings_ == Headings::sort ? kFlags | ImGuiTableFlags_Sortable : kFlags, size))
@@ -69,7 +83,8 @@ Grid::Event Grid::draw(const char* id, std::span<const GridColumn> columns, int 
     flags |= falls ? ImGuiTableColumnFlags_PreferSortDescending : ImGuiTableColumnFlags_PreferSortAscending;
     if (column.hidden) flags |= ImGuiTableColumnFlags_DefaultHide;
     if (c == first_.column) flags |= ImGuiTableColumnFlags_DefaultSort;
-    ImGui::TableSetupColumn(column.heading.c_str(), flags, column.width_em * em);
+    const float width = column.width_em * (column.kind == GridColumn::Kind::text ? growth : 1);
+    ImGui::TableSetupColumn(column.heading.c_str(), flags, width * em);
   }
   ImGui::TableHeadersRow();
   take_sort();

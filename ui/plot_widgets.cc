@@ -139,6 +139,8 @@ void sparkline(std::span<const double> values, ImVec2 size, ImU32 color) {
 
 namespace {
 
+constexpr float kValueWidth = 7;  ///< em behind the longest bar, for its value
+
 /// One bar of a waterfall, with its name before it and its value behind it.
 struct WaterfallBar {
   std::string_view name;
@@ -187,7 +189,7 @@ void draw_difference(double sum, double total, const WaterfallText& text, ImVec2
   const std::string line = fmt::format("{} {} {} ({:.1f} %)", saves ? "▲" : "▼", saves ? text.saved : text.lost,
                                        human(std::abs(sum - total), text.unit), sum > 0 ? 100 * std::abs(sum - total) / sum : 0.0);
   const float w = width_of(line), gap = em * 0.4f, top = at.y + (row_height - em) / 2;
-  const bool right = axis.p1 - x1 > w + em, left = x0 - w - gap >= axis.p0;
+  const bool right = x1 + gap + w <= axis.p1 + kValueWidth * em, left = x0 - w - gap >= at.x;  // nothing has its name there
   if (!right && !left) return put(draw, {std::max(axis.p0, (x0 + x1 - w) / 2), top}, ImGui::GetColorU32(ImGuiCol_Text), line);
   draw.AddLine({x0, y}, {x1, y}, color, std::max(1.f, em / 10));
   put(draw, {right ? x1 + gap : x0 - w - gap, top}, color, line);
@@ -205,7 +207,7 @@ WaterfallPick waterfall(const char* id, std::span<const WaterfallPart> parts, do
     Axis axis{0, std::max({sum, std::isfinite(total) ? total : 0.0, 1e-9}), 0, 1};
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     axis.p0 = origin.x + name_width + em * 0.5f;
-    axis.p1 = std::max(axis.p0 + em, origin.x + width - em * 7);
+    axis.p1 = std::max(axis.p0 + em, origin.x + width - kValueWidth * em);
     std::vector<double> ends(parts.size());
     double end = 0;
     for (size_t i = 0; i < parts.size(); ++i) ends[i] = end += std::isfinite(parts[i].value) && parts[i].value > 0 ? parts[i].value : 0;

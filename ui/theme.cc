@@ -46,10 +46,13 @@ void apply(const Theme& theme) {
     style.Colors[ImGuiCol_WindowBg] = {0.09f, 0.10f, 0.11f, 1};
     style.Colors[ImGuiCol_ChildBg] = {0, 0, 0, 0};
     style.Colors[ImGuiCol_FrameBg] = {0.16f, 0.18f, 0.21f, 1};
+    style.Colors[ImGuiCol_TextDisabled] = {0.55f, 0.55f, 0.55f, 1};
   } else {
     ImGui::StyleColorsLight(&style);
     style.Colors[ImGuiCol_WindowBg] = {0.98f, 0.98f, 0.98f, 1};
     style.Colors[ImGuiCol_TableHeaderBg] = {0.88f, 0.90f, 0.93f, 1};
+    style.Colors[ImGuiCol_TextDisabled] = {0.43f, 0.43f, 0.43f, 1};  // ImGui's own is too pale to read
+    style.Colors[ImGuiCol_CheckMark] = {0.10f, 0.38f, 0.72f, 1};
   }
   style.WindowPadding = {6, 6};
   style.FramePadding = {6, 3};
@@ -85,7 +88,10 @@ ImU32 color_of(const Theme& theme, std::string_view word) {
 
 ImU32 text_on(ImU32 ground) {
   const ImVec4 c = ImGui::ColorConvertU32ToFloat4(ground);
-  return 0.299f * c.x + 0.587f * c.y + 0.114f * c.z > 0.45f ? IM_COL32(0, 0, 0, 255) : IM_COL32(255, 255, 255, 255);
+  const auto linear = [](float part) { return std::pow(part, 2.2f); };
+  const float luminance = 0.2126f * linear(c.x) + 0.7152f * linear(c.y) + 0.0722f * linear(c.z);
+  constexpr float kBlackIsBetter = 0.179f;  // where (1 + 0.05) / (L + 0.05) = (L + 0.05) / 0.05: contrast of WCAG 2.1
+  return luminance > kBlackIsBetter ? IM_COL32(0, 0, 0, 255) : IM_COL32(255, 255, 255, 255);
 }
 
 ImU32 roof_color(double share) { return mixed(kSeries[4], kSeries[0], static_cast<float>(std::clamp(share, 0.0, 1.0))); }

@@ -89,6 +89,28 @@ TEST(Faults, AreFound) {
             (std::vector<std::string>{"planted: 'two' is written over 'one'", "planted: 'much longer than thirty pixels' is cut beside"}));
 }
 
+/// Web Content Accessibility Guidelines 2.1: (L1 + 0.05) / (L2 + 0.05) of relative luminances.
+double contrast(ImVec4 a, ImVec4 b) {
+  const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+  const auto luminance = [&](ImVec4 c) { return 0.2126 * linear(c.x) + 0.7152 * linear(c.y) + 0.0722 * linear(c.z); };
+  const auto [dark, light] = std::minmax({luminance(a), luminance(b)});
+  return (light + 0.05) / (dark + 0.05);
+}
+
+TEST(Colors, OfTextStandOutFromTheGround) {
+  for (const Mode mode : {Mode::dark, Mode::light}) {
+    Person person({}, 320, 200, mode);
+    const ImVec4* colors = ImGui::GetStyle().Colors;
+    for (const ImGuiCol text : {ImGuiCol_Text, ImGuiCol_TextDisabled, ImGuiCol_CheckMark})  // the last is that of headings
+      EXPECT_GE(contrast(colors[text], colors[ImGuiCol_WindowBg]), 4.5)
+          << ImGui::GetStyleColorName(text) << (mode == Mode::dark ? " dark" : " light");
+    for (size_t i = 0; i < 8; ++i) {
+      const ImU32 ground = series_color(person.session.theme, i);
+      EXPECT_GE(contrast(ImGui::ColorConvertU32ToFloat4(text_on(ground)), ImGui::ColorConvertU32ToFloat4(ground)), 4.0) << i;
+    }
+  }
+}
+
 struct Size {
   int width, height;
 };
