@@ -2,25 +2,27 @@
 # What only a machine with a GPU can tell, in less than five minutes and without a compiler: does every kernel run there and agree with the
 # reference, do the three ways to measure agree, what is said where something fails.
 #
-#   tools/gpu-check.sh [FOLDER]      FOLDER: where results go (./gpu-check); PROFILE=program (build/profile), SAMPLES=folder (samples)
+#   tools/gpu-check.sh [FOLDER]      FOLDER: where results go (./gpu-check); PROFILE=program (build/profile), SAMPLES=folder (samples),
+#                                    ONLY=expression: the stages whose names match it
 #
 # A line of JSON after every stage, each with a time limit of its own, in FOLDER/stages.jsonl: a check that is cut off still says what it saw.
 # Exit 1: a stage failed; 6: there is no GPU.
 set -u
+out=$(realpath -m "${1:-gpu-check}")
 cd "$(dirname "$0")/.." || exit 1
-out=${1:-gpu-check}
 profile=$(realpath "${PROFILE:-build/profile}")
 samples=$(realpath "${SAMPLES:-samples}")
 mkdir -p "$out" && cd "$out" || exit 1
 : > stages.jsonl
 failed=0
 
-json() { sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/ /g' | tr -d '\000-\010\013-\037' | awk '{printf "%s%s", NR > 1 ? "\\n" : "", $0}'; }
+json() { sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/ /g' | tr -d '\000-\010\013-\037' | awk '{printf "%s%s", (NR > 1 ? "\\n" : ""), $0}'; }
 
 # stage NAME SECONDS COMMAND…: output in NAME.log; the line holds its end.
 stage() {
   local name=$1 limit=$2 begin end rc
   shift 2
+  [[ $name =~ ${ONLY:-} ]] || return 0
   begin=$(date +%s%N)
   timeout -k 5 "$limit" "$@" > "$name.log" 2>&1
   rc=$?

@@ -16,4 +16,15 @@ cmake --build build --target cuda_text || exit 1
 build/tests/cuda_text --architecture 80 90 100 -- tests/ops/*.hlo samples/*.hlo.txt
 status=$?
 [ $status -eq 0 ] || [ $status -eq 77 ] || failed=1
+# All op files on the cuda device, on a GPU that the host plays.
+cmake --build build --target fake_gpu ops || exit 1
+LD_LIBRARY_PATH=build/tests/fake_gpu PROFILE_CACHE=build/tests/cubins_ops build/tests/ops --gtest_filter='*HaveTheExpectedValues*' || failed=1
+# BERT through NVIDIA's compiler and the whole cuda device, on a GPU of the host that computes nothing.
+cmake --build build --target fake_gpu profile || exit 1
+for mode in stream graph; do
+  LD_LIBRARY_PATH=build/tests/fake_gpu_nvrtc FAKE_GPU=idle PROFILE_CACHE=build/tests/cubins_bert build/profile \
+    --replay samples/bert_pretrain_step.hlo.txt --device cuda --mode $mode --repeats 2 -q -f -o build/tests/bert_cuda.db > build/tests/bert_cuda.txt || failed=1
+done
+# What is to be run where a GPU can be had, as far as the host's GPU can follow.
+LD_LIBRARY_PATH=$PWD/build/tests/fake_gpu ONLY='^0[0-4]' tools/gpu-check.sh build/tests/gpu_check || failed=1
 exit $failed

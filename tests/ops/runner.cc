@@ -7,6 +7,7 @@
 
 #include "importers/hlo/hlo.h"
 #include "replay/device/cpu/cpu.h"
+#include "replay/device/cuda/cuda.h"
 #include "replay/device/reference/reference.h"
 #include "replay/engine.h"
 #include "replay/reference/reference.h"
@@ -23,7 +24,7 @@ struct Device {
   const char* name;
   base::Result<std::unique_ptr<replay::Device>> (*open)(const replay::DeviceOptions&);
 };
-constexpr Device kDevices[] = {{"cpu", replay::cpu::open}, {"reference", replay::reference::open}};
+constexpr Device kDevices[] = {{"cpu", replay::cpu::open}, {"cuda", replay::cuda::open}, {"reference", replay::reference::open}};
 
 std::vector<std::string> files() {
   std::vector<std::string> out;
@@ -81,6 +82,7 @@ replay::PlanOptions options_for(const replay::Device& device, Rounding rounding)
   options.rounding = rounding;
   options.target = device.target();
   options.reference_only = device.evaluates();
+  options.accepts = device.accepts();
   return options;
 }
 

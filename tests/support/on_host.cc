@@ -28,8 +28,8 @@ void switch_to(int from, int to) {
   switch_fiber(from < 0 ? &block.scheduler : &block.fibers[from].stack_pointer, to < 0 ? block.scheduler : block.fibers[to].stack_pointer);
 }
 
-/// The next thread that can run: of the same warp first. Forward a warp runs until it can't, backward all of them advance together: what one
-/// warp overwrites too early, and what it reads too early, needs one of the two to show.
+/// The next thread that can run: of the same warp first. Forward a warp runs until it can't, backward all of them advance together: what
+/// one warp overwrites too early, and what it reads too early, needs one of the two to show.
 int pick() {
   const int warps = (block.threads + kWarp - 1) / kWarp;
   int warp = block.current / kWarp, lane = block.current % kWarp;

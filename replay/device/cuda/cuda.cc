@@ -78,6 +78,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<Gpu> gpu_;
   const Plan* plan_ = nullptr;
   std::unique_ptr<Prepared> ready_;
+  std::unique_ptr<Guards> guards_;
   std::unique_ptr<Runner> runner_;
   int64_t epoch_ns_ = Runner::now_ns();  ///< begin_ns of samples counts from the end of prepare()
 };
@@ -122,7 +123,9 @@ Status CudaDevice::prepare(const Plan& plan) {
   ready_.reset();
   ASSIGN_OR_RETURN(ready_, cuda::prepare(plan, *gpu_, {compiler_.get(), architecture_, threads_, Cache(cache_folder())}));
   plan_ = &plan;
-  runner_ = std::make_unique<Runner>(*gpu_, *ready_, mode_, cupti_.ok() ? *cupti_ : nullptr);
+  guards_ = std::make_unique<Guards>(plan, *ready_, *gpu_);
+  RETURN_IF_ERROR(guards_->set());
+  runner_ = std::make_unique<Runner>(*gpu_, *ready_, *guards_, mode_, cupti_.ok() ? *cupti_ : nullptr);
   epoch_ns_ = Runner::now_ns();
   return {};
 }

@@ -26,9 +26,10 @@ struct Runner::Graph {
   std::vector<Started> steps;
 };
 
-Runner::Runner(const Gpu& gpu, const Prepared& ready, Mode mode, Cupti* cupti)
+Runner::Runner(const Gpu& gpu, const Prepared& ready, const Guards& guards, Mode mode, Cupti* cupti)
     : gpu_(gpu),
       ready_(ready),
+      guards_(guards),
       mode_(mode),
       cupti_(mode == Mode::events ? nullptr : cupti),
       seen_(ready.steps.size(), false),
@@ -65,8 +66,11 @@ Status Runner::start(StepId step, int executions) {
   RETURN_IF_ERROR(launch_pending());
   running_.emplace_back(step, executions);
   if (Status launched = launch(described(step, executions)); !launched.ok()) return at(launched.error(), {{step, executions}});
+  if (!first) return {};
   seen_[s] = true;
-  return first ? wait() : Status();
+  RETURN_IF_ERROR(wait());
+  const Status whole = guards_.check();
+  return whole.ok() ? whole : at(whole.error(), {{step, executions}});
 }
 
 Status Runner::launch(const Started& started) {

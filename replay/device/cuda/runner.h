@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/device/cuda/guards.h"
 #include "replay/device/cuda/prepare.h"
 #include "replay/device/cuda/timer.h"
 
@@ -22,9 +23,9 @@ enum class Mode : uint8_t {
 class Runner {
  public:
   /// Without `cupti` times come from events in all modes.
-  Runner(const Gpu& gpu, const Prepared& ready, Mode mode, Cupti* cupti);
+  Runner(const Gpu& gpu, const Prepared& ready, const Guards& guards, Mode mode, Cupti* cupti);
   ~Runner();
-  /// A step's first run is waited for, so that a fault is named with the step that makes it.
+  /// A step's first run is waited for, so that a fault is named with the step that makes it, and what it wrote beyond a parameter.
   base::Status start(StepId step, int executions);
   /// Times on the clock of now_ns().
   base::Result<std::vector<model::Sample>> finish();
@@ -49,6 +50,7 @@ class Runner {
 
   const Gpu& gpu_;
   const Prepared& ready_;
+  const Guards& guards_;
   Mode mode_;
   Cupti* cupti_;  ///< null: events
   std::vector<bool> seen_;

@@ -2,6 +2,7 @@
 #include <set>
 #include <sstream>
 
+#include "replay/device/cuda/own_kernels.h"
 #include "tests/unit/device_cuda/fake.h"
 
 namespace replay::cuda {
@@ -94,6 +95,48 @@ TEST(CudaTimes, AStepsTimeIsThatOfItsLaunches) {
       << run.kernels[0].implementation;
 }
 
+/// Products of every kind of element, of batches, of both orders of rows and columns, with sizes around a tile's.
+constexpr const char* kProducts = R"(HloModule m
+ENTRY e { a = f16[3,65,70] parameter(0)
+ b = f16[3,17,70] parameter(1)
+ c = bf16[64,33] parameter(2)
+ d = bf16[33,64]{0,1} parameter(3)
+ f = f64[5,129] parameter(4)
+ g = f64[129,2] parameter(5)
+ h = s8[66,20]{0,1} parameter(6)
+ i = s8[20,3] parameter(7)
+ j = f32[1,40] parameter(8)
+ k = f32[40,130] parameter(9)
+ ab = f16[3,65,17] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
+ cd = bf16[64,64] dot(c, d), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ cf = f32[64,64] dot(c, d), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ fg = f64[5,2] dot(f, g), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ hi = s32[66,3] dot(h, i), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ jk = f32[1,130] dot(j, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ ROOT r = (f16[3,65,17], bf16[64,64], f32[64,64], f64[5,2], s32[66,3], f32[1,130]) tuple(ab, cd, cf, fg, hi, jk) }
+)";
+
+TEST(CudaProducts, OfAllTypesAndOrdersAgreeWithTheReference) {
+  plan_fake("");
+  const Replayed run = replay_on_fake(kProducts, {.passes = 1});
+  ASSERT_FALSE(run.error) << run.error->message;
+  EXPECT_EQ(run.outcome.failed_step, -1);
+  int products = 0;
+  for (const model::KernelRecord& kernel : run.kernels) products += kernel.name.starts_with("product_") ? 1 : 0;
+  EXPECT_EQ(products, 6);
+  for (size_t s = 0; s < run.names.size(); ++s)
+    EXPECT_TRUE(run.outcome.verdicts[s].worst >= 0 && run.outcome.verdicts[s].worst <= 1) << run.names[s];
+}
+
+TEST(CudaProducts, TypesWithoutAKernelAreRefusedByName) {
+  Gemm gemm;
+  gemm.a.type = gemm.b.type = ir::Type::f8e4m3fn;
+  EXPECT_EQ(product_kernel(gemm).error().message, "no product kernel of f8e4m3fn and f8e4m3fn into f32");
+  gemm.a.type = gemm.b.type = ir::Type::f32;
+  gemm.m = gemm.n = int64_t{1} << 24;
+  EXPECT_EQ(product_kernel(gemm).error().message, "blocks 68719476736: 1 to 2147483647 can be launched");
+}
+
 TEST(CudaMemory, APlanThatDoesNotFitIsRefusedBeforeAnythingIsCompiled) {
   plan_fake("free=1.1");
   const Replayed run =
@@ -104,8 +147,32 @@ TEST(CudaMemory, APlanThatDoesNotFitIsRefusedBeforeAnythingIsCompiled) {
   EXPECT_EQ(left_behind(fake_report()), "");
 }
 
+TEST(CudaMemory, WhatIsWrittenBeyondAParameterIsSeen) {
+  plan_fake("");
+  const auto module = importers::hlo::parse(
+      "HloModule m\nENTRY e {\n a = f32[70] parameter(0)\n b = f32[3] parameter(1)\n ROOT r = f32[70] negate(a)\n}\n", "test");
+  const auto gpu = Gpu::open(fake_opener());
+  const auto compiler = Compiler::open(fake_opener());
+  ASSERT_TRUE(module.ok() && gpu.ok() && compiler.ok());
+  PlanOptions how;
+  how.target.language = kernel::Language::cuda;
+  const auto plan = make_plan(*module, how);
+  ASSERT_TRUE(plan.ok());
+  const auto ready = prepare(*plan, **gpu, {compiler->get(), 90, 1, Cache(cache_folder())});
+  ASSERT_TRUE(ready.ok()) << ready.error().message;
+  const Guards guards(*plan, **ready, **gpu);
+  ASSERT_TRUE(guards.set().ok());
+  EXPECT_TRUE(guards.check().ok());
+  const Driver& d = (*gpu)->driver();
+  const BufferId a = plan->parameters.at(0).buffer;
+  const char byte = 1;
+  const Address beyond = (*ready)->address(a) + 280 + 6;
+  ASSERT_TRUE(d.call(d.to_device, beyond, static_cast<const void*>(&byte), size_t{1}).ok());
+  EXPECT_EQ(guards.check().error().message, "memory was written 7 bytes beyond the end of a; report it as a bug");
+}
+
 TEST(CudaFaults, AFaultOfAKernelNamesItsStep) {
-  plan_fake("fail=cuStreamSynchronize:2:700");
+  plan_fake("fail=cuStreamSynchronize:3:700");
   const Replayed run = replay_on_fake(kProgram, {});
   ASSERT_TRUE(run.error);
   EXPECT_NE(run.error->message.find("f: cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700), an illegal memory access was encountered"),
