@@ -373,6 +373,19 @@ Result<std::unique_ptr<Native>> make_own(const Convolution& op, int threads, std
   return has_phases(op) ? make_phases(op, threads, std::move(scratch)) : Gathered::make(op, threads, std::move(scratch));
 }
 
+/// Windows of one place over few features move more memory than they multiply: parts, half as much again as f32, only cost there.
+bool worth_parts(const Convolution& c) {
+  constexpr int64_t kFewFeatures = 128;
+  const auto count = [&](int64_t Convolution::Dim::*size) {
+    int64_t out = 1;
+    for (const Convolution::Dim& d : c.dims) out *= d.*size;
+    return out;
+  };
+  const bool gradient = count(&Convolution::Dim::window) > count(&Convolution::Dim::out);
+  const bool one_place = gradient ? count(&Convolution::Dim::out) == 1 : count(&Convolution::Dim::window) == 1;
+  return !one_place || std::min(gradient ? c.batch : c.in_features, c.out_features) >= kFewFeatures;
+}
+
 bool is_narrow(ir::Type type) { return type == ir::Type::f32 || type == ir::Type::f16 || type == ir::Type::bf16; }
 
 }  // namespace
@@ -386,6 +399,7 @@ Result<std::unique_ptr<Native>> make_convolution(const Convolution& op, int thre
   if (!converts) {
     auto library = make_dnnl_convolution(op, threads, scratch, std::move(gathered));
     if (!library.ok()) return make_own(op, threads, scratch);
+    if (!worth_parts(op)) return library;
     if (auto parts = make_parts_convolution(op, threads, scratch, *library); parts.ok()) return parts;
     return library;
   }
