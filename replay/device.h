@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "replay/machine.h"
 #include "replay/plan.h"
 #include "src/base/result.h"
 #include "src/model/records.h"
@@ -19,6 +21,7 @@ struct DeviceOptions {
   int64_t memory_limit_bytes = 0;  ///< plans that need more are refused; 0: what is free
   std::string cpu{};               ///< cpu: the processor to compile for, as LLVM names it ("haswell"); empty: this one
   std::string mode{};              ///< cuda: stream, graph or events; empty: stream
+  std::optional<Machine> as{};     ///< null: its clock predicts this machine
   int lanes = 0;                   ///< cpu: f32 elements of a vector register, 8 or 16; 0: what the processor has
 };
 
@@ -63,7 +66,7 @@ class Device {
   virtual base::Status start(StepId step, int executions) = 0;
   /// Waits; samples since the last call, on the device's clock; `pass` is filled in by the engine.
   virtual base::Result<std::vector<model::Sample>> finish() = 0;
-  /// Ceilings measured now: triads and a large product. Zero where there is nothing to measure.
+  /// Ceilings measured now: triads, caches and large products. Zero where there is nothing to measure.
   virtual base::Status measure_ceilings(model::DeviceRecord& record) {
     (void)record;
     return {};

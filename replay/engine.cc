@@ -52,6 +52,7 @@ struct Engine::Impl {
   }
 
   base::Result<bool> visit(const std::unique_ptr<Loop>& loop, int depth) {
+    if (!device.keeps_values()) return on_paper(*loop, depth);
     for (int64_t trips = 0;; ++trips) {
       if (stop) return false;  // blocks without a step do not look
       ASSIGN_OR_RETURN(const bool cond_done, walk(loop->cond, depth + 1));
@@ -62,6 +63,18 @@ struct Engine::Impl {
       ASSIGN_OR_RETURN(const bool body_done, walk(loop->body, depth + 1));
       if (!body_done) return false;
     }
+  }
+
+  /// Without values there is no condition: the trips that the text tells, else one, in one walk that counts for all.
+  base::Result<bool> on_paper(const Loop& loop, int depth) {
+    constexpr int64_t kMost = 1'000'000'000;
+    const int64_t outside = times, trips = std::min(kMost, loop.known_trips < 0 ? 1 : loop.known_trips);
+    times = std::min(kMost, outside * (trips + 1));
+    auto done = walk(loop.cond, depth + 1);
+    times = std::min(kMost, outside * trips);
+    if (done.ok() && *done && trips > 0) done = walk(loop.body, depth + 1);
+    times = outside;
+    return done;
   }
 
   base::Error endless(const Loop& loop) const {
@@ -85,10 +98,10 @@ struct Engine::Impl {
     const bool compared = alternation.has(step.id) && (options.timed.empty() || options.timed[static_cast<size_t>(step.id)]);
     if (compared) RETURN_IF_ERROR(begin_comparison(step));
     if (mode == Mode::verify) RETURN_IF_ERROR(verifier->before(step));
-    if (step.cls == Class::reference && !device.evaluates()) {
+    if (step.cls == Class::reference && !device.evaluates() && device.keeps_values()) {
       RETURN_IF_ERROR(evaluate(step));
     } else {
-      RETURN_IF_ERROR(device.start(step.id, depth == 0 ? executions[static_cast<size_t>(step.id)] : 1));
+      RETURN_IF_ERROR(device.start(step.id, depth == 0 ? executions[static_cast<size_t>(step.id)] : static_cast<int>(times)));
     }
     if (mode == Mode::verify) {
       RETURN_IF_ERROR(collect());
@@ -302,6 +315,7 @@ struct Engine::Impl {
   Device& device;
   EngineOptions options;
   const std::atomic<bool>& stop;
+  int64_t times = 1;                ///< of a device without values: how often the step that is walked runs
   std::vector<int> executions;      ///< of a step within one sample
   std::vector<model::Sample> sums;  ///< of the current pass
   StepEvaluator evaluator;

@@ -16,21 +16,14 @@
 #include "ui/plot_widgets.h"
 #include "ui/report_copy.h"
 #include "ui/roofline_data.h"
+#include "ui/roofline_draw.h"
+#include "ui/roofline_marks.h"
 
 namespace ui {
 namespace {
 
-constexpr size_t kMostCircles = 3000;  ///< the largest; others are squares, which cost a tenth
 constexpr size_t kMostLabels = 10;
 constexpr size_t kMostLines = 1000;  ///< of the table; the copy has all
-constexpr float kNowhere = -1e6f;
-
-/// Where points are in pixels; made again when view, size or colours change.
-struct Projection {
-  std::vector<float> x, y, r;
-  PointGrid grid;
-  std::string key;
-};
 
 class RooflinePanel final : public Panel {
  public:
@@ -60,7 +53,7 @@ class RooflinePanel final : public Panel {
     take_keys(session);
     draw_bar(session, *roof);
     draw_notes(*roof);
-    draw_legend(session.theme);
+    draw_legend(*roof, session.theme);
     const float em = ImGui::GetFontSize(), room = ImGui::GetContentRegionAvail().y;
     const float table = room > em * 26 ? std::min(room * 0.32f, em * 16) : 0;
     draw_plots(session, *roof, room - table - (table > 0 ? ImGui::GetStyle().ItemSpacing.y : 0));
@@ -75,7 +68,7 @@ class RooflinePanel final : public Panel {
       shown_ = roof;
       ++taken_;
       picked_.clear();
-      recolor(*roof);
+      recolor();
       view_.set_full({std::pow(10, roof->x_lo), std::pow(10, roof->x_hi), 0, 1, true},
                      {std::pow(10, roof->y_lo), std::pow(10, roof->y_hi), 0, 1, true});
       beside_.set_full({0, 1}, {std::pow(10, roof->beside_lo), std::pow(10, roof->beside_hi), 0, 1, true});
@@ -83,19 +76,17 @@ class RooflinePanel final : public Panel {
     }
   }
 
-  void recolor(const Roofline& roof) {
-    colors_ = color_words(roof, color_);
+  const ColorWords& colors(const Roofline& roof) const { return roof.colors[static_cast<size_t>(color_)]; }
+
+  void recolor() {
     hidden_.clear();
     ++drawn_revision_;
   }
 
   void list(const Roofline& roof) {
-    lines_ = picked_;
-    if (lines_.empty()) {
-      for (const RoofPoint& p : roof.points) lines_.push_back(p.index);
-    }
-    sum_ = sum_steps(*roof.run, lines_);
-    if (lines_.size() > kMostLines) lines_.resize(kMostLines);
+    const std::vector<uint32_t>& all = picked_.empty() ? roof.steps_drawn : picked_;
+    sum_ = picked_.empty() ? roof.sum : sum_steps(*roof.run, all);
+    lines_.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostLines)));
     sorted_ = {};
   }
 
@@ -108,7 +99,7 @@ class RooflinePanel final : public Panel {
 
   void next_color() {
     color_ = static_cast<RoofColor>((static_cast<size_t>(color_) + 1) % std::size(kRoofColorNames));
-    if (shown_ != nullptr) recolor(*shown_);
+    if (shown_ != nullptr) recolor();
   }
 
   void pick_none() {
@@ -127,7 +118,7 @@ class RooflinePanel final : public Panel {
       for (size_t i = 0; i < std::size(kRoofColorNames); ++i) {
         if (!ImGui::Selectable(std::string(kRoofColorNames[i]).c_str(), static_cast<size_t>(color_) == i)) continue;
         color_ = static_cast<RoofColor>(i);
-        recolor(roof);
+        recolor();
       }
       ImGui::EndCombo();
     }
@@ -144,6 +135,7 @@ class RooflinePanel final : public Panel {
   void draw_notes(const Roofline& roof) {
     std::string text;
     const auto add = [&](std::string part) { text += (text.empty() ? "" : " · ") + std::move(part); };
+    if (roof.predicted) add("predicted from a description of the machine, not measured");
     if (roof.ceilings.empty()) add("the run measured no ceilings: no roof is drawn");
     if (roof.above > 0) add(fmt::format("{} over the roof ({}): their data fits into a cache", roof.above, human(roof.above_ns, "_ns")));
     if (roof.beside > 0) add(fmt::format("{} without flops stand on the left by their traffic", roof.beside));
@@ -152,12 +144,11 @@ class RooflinePanel final : public Panel {
     if (!text.empty()) ImGui::TextWrapped("%s", text.c_str());
   }
 
-  ImU32 color_of_word(size_t word, const Theme& theme) const {
+  ImU32 color_of_word(const std::string& text, const Theme& theme) const {
     static constexpr struct {
       std::string_view word;
       double share;
     } kRoof[] = {{"below 25 %", 0.1}, {"25 to 50 %", 0.4}, {"50 to 75 %", 0.65}, {"75 % and more", 1}};
-    const std::string& text = colors_.words[word];
     if (color_ != RoofColor::roof) return color_of(theme, text);
     for (const auto& row : kRoof) {
       if (row.word == text) return roof_color(row.share);
@@ -165,9 +156,10 @@ class RooflinePanel final : public Panel {
     return text == "over the roof" ? series_color(theme, 3) : neutral_color(theme);
   }
 
-  void draw_legend(const Theme& theme) {
+  void draw_legend(const Roofline& roof, const Theme& theme) {
     std::vector<LegendWord> entries;
-    for (size_t i = 0; i < colors_.words.size(); ++i) entries.push_back({colors_.words[i], color_of_word(i, theme), hidden_.contains(i)});
+    for (const std::string& word : colors(roof).words)
+      entries.push_back({word, color_of_word(word, theme), hidden_.contains(entries.size())});
     const int clicked = legend("legend", entries);
     if (clicked < 0) return;
     const auto word = static_cast<size_t>(clicked);
@@ -184,18 +176,19 @@ class RooflinePanel final : public Panel {
     const bool strip = roof.beside > 0 && room.x > em * 30;
     const float split = strip ? em * 12 : 0;
     ImGui::PushID("plots");
-    Frame left{},
-        main = frame({"GFLOP/s", "", "", "FLOP/byte", ""}, {min.x + split, min.y}, {min.x + room.x, min.y + room.y}, view_.x(), view_.y());
+    Frame left{}, main = frame({roof.predicted ? "GFLOP/s, predicted" : "GFLOP/s", "", "", "FLOP/byte", ""}, {min.x + split, min.y},
+                               {min.x + room.x, min.y + room.y}, view_.x(), view_.y());
     PlotView::Action beside, action = view_.interact("main", main);
     if (strip) {
-      left = frame({"GB/s", "", "", "no flops", ""}, min, {min.x + split, min.y + room.y}, {0, 0}, beside_.y());
+      left = frame({roof.predicted ? "GB/s, predicted" : "GB/s", "", "", "no flops", ""}, min, {min.x + split, min.y + room.y}, {0, 0},
+                   beside_.y());
       beside = beside_.interact("beside", left);
     }
-    project(roof, main, left, strip);
-    draw_ceilings(roof, main, left, strip);
-    draw_points(session, roof, main, left, strip);
+    place(roof, main, left, strip);
+    draw_ceilings(roof, main, strip ? &left : nullptr);
+    draw_points(session, roof, main, strip ? &left : nullptr);
     draw_labels(roof, main, name_ceilings(roof, main));
-    const int at = action.hovered || beside.hovered ? point_at(action.mouse.x, action.mouse.y) : -1;
+    const int64_t at = action.hovered || beside.hovered ? marks_.at(action.mouse.x, action.mouse.y) : -1;
     if (at >= 0) hover(roof, main, static_cast<size_t>(at));
     if (at >= 0 && (action.clicked || beside.clicked))
       session.select_step(roof.run->steps[roof.points[static_cast<size_t>(at)].index].step);
@@ -206,179 +199,55 @@ class RooflinePanel final : public Panel {
     ImGui::PopID();
   }
 
-  void project(const Roofline& roof, const Frame& main, const Frame& left, bool strip) {
+  void place(const Roofline& roof, const Frame& main, const Frame& left, bool strip) {
     const float em = ImGui::GetFontSize();
     const std::string key =
         fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", drawn_revision_, taken_, em, strip, main.min.x, main.min.y, main.max.x,
                     main.max.y, view_.x().lo, view_.x().hi, view_.y().lo, view_.y().hi, beside_.y().lo, beside_.y().hi);
-    if (key == projection_.key) return;
-    projection_.key = key;
-    const size_t n = roof.points.size();
-    projection_.x.resize(n), projection_.y.resize(n), projection_.r.resize(n);
+    if (key == placed_) return;
+    placed_ = key;
     const auto scale = [](const Axis& axis) {
       const double lo = std::log10(axis.lo), by = (axis.p1 - axis.p0) / (std::log10(axis.hi) - lo);
-      return std::pair{axis.p0 - lo * by, by};
+      return LogScale{axis.p0 - lo * by, by};
     };
-    const auto [x0, xs] = scale(main.x);
-    const auto [y0, ys] = scale(main.y);
-    const auto [s0, ss] = strip ? scale(left.y) : std::pair{0.0, 0.0};
-    const float largest = em * 1.5f, least = em * 0.16f;
-    for (size_t i = 0; i < n; ++i) {
-      const RoofPoint& p = roof.points[i];
-      const bool shown = (!p.beside || strip) && !hidden_.contains(colors_.of_point[i]);
-      const double x = p.beside ? left.min.x + (left.max.x - left.min.x) * static_cast<double>(p.x) : x0 + xs * static_cast<double>(p.x);
-      const double y = p.beside ? s0 + ss * static_cast<double>(p.y) : y0 + ys * static_cast<double>(p.y);
-      const Frame& f = p.beside ? left : main;
-      const bool in = shown && x >= f.min.x - 1 && x <= f.max.x + 1 && y >= f.min.y - 1 && y <= f.max.y + 1;
-      projection_.x[i] = in ? static_cast<float>(x) : kNowhere;
-      projection_.y[i] = in ? static_cast<float>(y) : kNowhere;
-      projection_.r[i] = std::max(least, largest * std::sqrt(p.weight));
-    }
-    const Box area{std::min(strip ? left.min.x : main.min.x, main.min.x) - 2, main.min.y - 2, main.max.x + 2, main.max.y + 2};
-    projection_.grid = PointGrid(projection_.x, projection_.y, area, em);
+    const auto box = [](const Frame& f) { return Box{f.min.x, f.min.y, f.max.x, f.max.y}; };
+    marks_.place(roof, colors(roof), hidden_,
+                 {box(main), strip ? box(left) : Box{}, scale(main.x), scale(main.y), strip ? scale(left.y) : LogScale{}, em});
   }
 
-  /// The smallest point under the mouse, or the nearest one by a finger's width; −1: none.
-  int point_at(float x, float y) const {
-    const float em = ImGui::GetFontSize(), reach = em * 1.6f;
-    int best = -1;
-    float least = 1e9f;
-    for (const uint32_t i : projection_.grid.near({x - reach, y - reach, x + reach, y + reach})) {
-      const float dx = projection_.x[i] - x, dy = projection_.y[i] - y, distance = std::sqrt(dx * dx + dy * dy);
-      if (distance > projection_.r[i] + em * 0.3f) continue;
-      const float rank = distance <= projection_.r[i] ? projection_.r[i] : em * 2 + distance;
-      if (rank < least) least = rank, best = static_cast<int>(i);
-    }
-    return best;
-  }
-
-  /// Over the points, for large ones lie on the roof.
-  static std::vector<Box> name_ceilings(const Roofline& roof, const Frame& main) {
-    std::vector<Box> taken;
-    int rows[2] = {0, 0};
-    for (const Ceiling& c : roof.ceilings) {
-      const bool is_memory = c.limits == Ceiling::Limits::memory;
-      Box box = name_ceiling(c, main, roof, rows[is_memory ? 0 : 1]++);
-      if (!is_memory) box.y0 = main.min.y;  // no label above them: its line would cross the names
-      if (box.x1 > box.x0) taken.push_back(box);
-    }
-    return taken;
-  }
-
-  void draw_ceilings(const Roofline& roof, const Frame& main, const Frame& left, bool strip) const {
+  void draw_points(Session& session, const Roofline& roof, const Frame& main, const Frame* left) const {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float em = ImGui::GetFontSize();
-    const ImU32 ink = ImGui::GetColorU32(ImGuiCol_Text);
-    const double memory = roof.best(Ceiling::Limits::memory), compute = roof.best(Ceiling::Limits::compute);
-    draw.PushClipRect(main.min, main.max, true);
-    for (const Ceiling& c : roof.ceilings) {
-      const bool is_memory = c.limits == Ceiling::Limits::memory, best = c.per_s == (is_memory ? memory : compute);
-      const ImU32 color = with_alpha(ink, best ? 0.9f : c.used ? 0.6f : 0.3f);
-      const double lo = main.x.lo, hi = main.x.hi;
-      if (is_memory) {
-        const double ridge = compute > 0 ? std::clamp(compute / c.per_s, lo, hi) : hi;
-        draw.AddLine({main.x.pixel(lo), main.y.pixel(lo * c.per_s / 1e9)}, {main.x.pixel(ridge), main.y.pixel(ridge * c.per_s / 1e9)},
-                     color, best ? std::max(1.5f, em / 8) : 1.f);
-      } else {
-        const double ridge = memory > 0 ? std::clamp(c.per_s / memory, lo, hi) : lo;
-        const float y = main.y.pixel(c.per_s / 1e9);
-        draw.AddLine({main.x.pixel(ridge), y}, {main.x.pixel(hi), y}, color, best ? std::max(1.5f, em / 8) : 1.f);
-      }
-    }
-    draw.PopClipRect();
-    if (strip) {
-      draw.PushClipRect(left.min, left.max, true);
-      for (const Ceiling& c : roof.ceilings) {
-        const float y = left.y.pixel(c.per_s / 1e9);
-        if (c.limits == Ceiling::Limits::memory)
-          draw.AddLine({left.min.x, y}, {left.max.x, y}, with_alpha(ink, c.per_s == memory ? 0.9f : 0.6f));
-      }
-      draw.PopClipRect();
-    }
-  }
-
-  /// The name of a limit in the empty corner above the roof, with a line to it; those of a kind stand in rows. Where the view leaves no
-  /// room there is none.
-  static Box name_ceiling(const Ceiling& c, const Frame& main, const Roofline& roof, int row) {
-    const float em = ImGui::GetFontSize();
-    const bool is_memory = c.limits == Ceiling::Limits::memory;
-    const std::string text = fmt::format("{} {}", short_text(c.name, 30), human(c.per_s, is_memory ? "_bytes_per_s" : "_flops_per_s"));
-    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-    const float down = em * 1.25f * static_cast<float>(row);
-    ImVec2 at, from, to;
-    if (is_memory) {  // left of the line, in the lower half
-      at.y = main.min.y + (main.max.y - main.min.y) * 0.45f + down;
-      const double best = roof.best(Ceiling::Limits::memory), level = main.y.value(at.y + size.y / 2) * 1e9;
-      at.x = main.x.pixel(level / best) - size.x - em * 1.5f;
-      from = {at.x + size.x + 3, at.y + size.y / 2}, to = {main.x.pixel(level / c.per_s), from.y};
-    } else {  // over the highest line, staggered, so that the lines down do not cross the names
-      at.y = main.y.pixel(roof.best(Ceiling::Limits::compute) / 1e9) - em * 1.6f - down;
-      at.x = main.max.x - size.x - em * 0.5f;
-      const float x = at.x - em * (0.4f + 0.7f * static_cast<float>(row));
-      from = {x, at.y + size.y / 2}, to = {x, main.y.pixel(c.per_s / 1e9)};
-    }
-    const Box box{at.x - 2, at.y, at.x + size.x + 2, at.y + size.y};
-    const auto in = [&](ImVec2 p) { return p.x >= main.min.x && p.x <= main.max.x && p.y >= main.min.y && p.y <= main.max.y; };
-    if (!in({box.x0, box.y0}) || !in({box.x1, box.y1}) || !in(to)) return {};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const ImU32 ink = ImGui::GetColorU32(c.used ? ImGuiCol_Text : ImGuiCol_TextDisabled);
-    if (!is_memory) draw.AddLine({at.x - 3, from.y}, from, with_alpha(ink, 0.6f));
-    draw.AddLine(from, to, with_alpha(ink, 0.6f));
-    draw.AddCircleFilled(to, em * 0.15f, ink);
-    text_with_ground(draw, at, text, ImGui::GetColorU32(ImGuiCol_WindowBg, 0.8f), ink);
-    return box;
-  }
-
-  void draw_points(Session& session, const Roofline& roof, const Frame& main, const Frame& left, bool strip) const {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    std::vector<ImU32> colors;
-    for (size_t i = 0; i < colors_.words.size(); ++i) colors.push_back(with_alpha(color_of_word(i, session.theme), 0.75f));
+    std::vector<ImU32> inks;
+    for (const std::string& word : colors(roof).words) inks.push_back(with_alpha(color_of_word(word, session.theme), 0.75f));
     const ImU32 edge = ImGui::GetColorU32(ImGuiCol_WindowBg);
-    for (const bool beside : {false, true}) {
-      if (beside && !strip) break;
-      const Frame& f = beside ? left : main;
-      draw.PushClipRect(f.min, f.max, true);
-      std::vector<uint32_t> seen;  // colour of the point that stands in a cell of 2 × 2 pixels: a later one there is smaller, and hidden
-      const int across = std::max(1, static_cast<int>(f.max.x - f.min.x) / 2 + 2),
-                down = std::max(1, static_cast<int>(f.max.y - f.min.y) / 2 + 2);
-      seen.assign(static_cast<size_t>(across) * static_cast<size_t>(down), 0);
-      size_t circles = 0;
-      for (size_t i = 0; i < roof.points.size(); ++i) {
-        if (roof.points[i].beside != beside || projection_.x[i] == kNowhere) continue;
-        const float x = projection_.x[i], y = projection_.y[i], r = projection_.r[i];
-        const ImU32 color = colors[colors_.of_point[i]];
-        const int cx = std::clamp(static_cast<int>(x - f.min.x) / 2, 0, across - 1),
-                  cy = std::clamp(static_cast<int>(y - f.min.y) / 2, 0, down - 1);
-        uint32_t& cell = seen[static_cast<size_t>(cy) * static_cast<size_t>(across) + static_cast<size_t>(cx)];
-        if (cell == color) continue;
-        cell = color;
-        if (++circles <= kMostCircles) {
-          draw.AddCircleFilled({x, y}, r, color);
-          if (r > 4) draw.AddCircle({x, y}, r, edge);
-        } else {
-          draw.AddRectFilled({x - r * 0.9f, y - r * 0.9f}, {x + r * 0.9f, y + r * 0.9f}, color);
-        }
-      }
-      mark_selected(session, roof, main, beside);
+    for (const Frame* f : {&main, left}) {
+      if (f == nullptr) continue;
+      draw.PushClipRect(f->min, f->max, true);
+      draw_marks(draw, f == left ? marks_.strip() : marks_.main(), inks, edge);
       draw.PopClipRect();
     }
+    const ImVec2 from = left != nullptr ? left->min : main.min;
+    draw.PushClipRect(from, main.max, true);
+    mark_selected(session, roof, main);
+    draw.PopClipRect();
   }
 
   /// Rings around what is picked and selected; a line from the selected point up to its roof.
-  void mark_selected(Session& session, const Roofline& roof, const Frame& main, bool beside) const {
+  void mark_selected(Session& session, const Roofline& roof, const Frame& main) const {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float em = ImGui::GetFontSize();
     const ImU32 ink = ImGui::GetColorU32(ImGuiCol_Text);
-    const std::set<uint32_t> picked(picked_.begin(), picked_.begin() + static_cast<std::ptrdiff_t>(std::min(picked_.size(), kMostLines)));
-    for (size_t i = 0; i < roof.points.size(); ++i) {
-      const RoofPoint& p = roof.points[i];
-      if (p.beside != beside || projection_.x[i] == kNowhere) continue;
-      const bool selected = roof.run->steps[p.index].step == session.selection().step;
-      if (!selected && (picked.empty() || !picked.contains(p.index))) continue;
-      const ImVec2 at = {projection_.x[i], projection_.y[i]};
-      draw.AddCircle(at, projection_.r[i] + em * 0.15f, ink, 0, selected ? std::max(2.f, em / 6) : 1.f);
-      if (selected && !beside) line_to_roof(roof.run->steps[p.index], at, main);
+    for (const uint32_t index : std::span(picked_).first(std::min(picked_.size(), kMostLines))) {
+      const RoofMarks::Position p = marks_.position(roof.point_of[index]);
+      if (p.shown) draw.AddCircle({p.x, p.y}, p.radius + em * 0.15f, ink);
     }
+    const StepInfo* step = roof.run->find(session.selection().step);
+    if (step == nullptr) return;
+    const uint32_t point = roof.point_of[static_cast<size_t>(step - roof.run->steps.data())];
+    const RoofMarks::Position p = point == Roofline::kNoPoint ? RoofMarks::Position{} : marks_.position(point);
+    if (!p.shown) return;
+    draw.AddCircle({p.x, p.y}, p.radius + em * 0.15f, ink, 0, std::max(2.f, em / 6));
+    if (!roof.points[point].beside) line_to_roof(*step, {p.x, p.y}, main);
   }
 
   static void line_to_roof(const StepInfo& step, ImVec2 at, const Frame& main) {
@@ -392,10 +261,11 @@ class RooflinePanel final : public Panel {
     std::vector<LabelWish> wishes;
     std::vector<std::string> texts;
     for (size_t i = 0; i < roof.points.size() && wishes.size() < kMostLabels && roof.points[i].weight > 0.02f; ++i) {
-      if (roof.points[i].beside || projection_.x[i] == kNowhere) continue;
+      const RoofMarks::Position p = marks_.position(i);
+      if (roof.points[i].beside || !p.shown) continue;
       texts.push_back(short_text(roof.run->steps[roof.points[i].index].name, 36));
       const ImVec2 size = ImGui::CalcTextSize(texts.back().c_str());
-      wishes.push_back({projection_.x[i], projection_.y[i], projection_.r[i], size.x + 4, size.y});
+      wishes.push_back({p.x, p.y, p.radius, size.x + 4, size.y});
     }
     const std::vector<Box> boxes = place_labels(wishes, {main.min.x, main.min.y, main.max.x, main.max.y}, taken);
     const ImU32 ground = ImGui::GetColorU32(ImGuiCol_WindowBg, 0.75f), ink = ImGui::GetColorU32(ImGuiCol_Text);
@@ -413,7 +283,7 @@ class RooflinePanel final : public Panel {
 
   void hover(const Roofline& roof, const Frame& main, size_t at) const {
     const StepInfo& step = roof.run->steps[roof.points[at].index];
-    if (!roof.points[at].beside) line_to_roof(step, {projection_.x[at], projection_.y[at]}, main);
+    if (!roof.points[at].beside) line_to_roof(step, {marks_.position(at).x, marks_.position(at).y}, main);
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(ImGui::GetFontSize() * 32);
     const auto line = [](const std::string& text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); };
@@ -429,7 +299,9 @@ class RooflinePanel final : public Panel {
     } else {
       line(fmt::format("no flops, {} GB/s", human(step.gb_per_s, "_gb_per_s")));
     }
-    line(roof_sentence(step));
+    line((roof.predicted ? "predicted: " : "") + roof_sentence(step));
+    if (!roof.predicted && std::isfinite(step.published_percent))
+      line(fmt::format("{:.3g} % of the published limits", step.published_percent));
     if (!step.flags.empty()) line("flags: " + short_text(step.flags, 80));
     if (color_ != RoofColor::cls)
       line(fmt::format("{}: {}", kRoofColorNames[static_cast<size_t>(color_)], short_text(color_word(step, color_), 60)));
@@ -441,9 +313,7 @@ class RooflinePanel final : public Panel {
     std::vector<float> xs, ys;
     for (const ImVec2& p : lasso) xs.push_back(p.x), ys.push_back(p.y);
     picked_.clear();
-    for (size_t i = 0; i < roof.points.size(); ++i) {
-      if (projection_.x[i] != kNowhere && inside(xs, ys, projection_.x[i], projection_.y[i])) picked_.push_back(roof.points[i].index);
-    }
+    for (const uint32_t point : points_inside(marks_, xs, ys)) picked_.push_back(roof.points[point].index);
     list(roof);
   }
 
@@ -540,10 +410,10 @@ class RooflinePanel final : public Panel {
   std::shared_ptr<const Roofline> shown_;
   int taken_ = 0, drawn_revision_ = 0, seen_selection_ = -1;
   RoofColor color_ = RoofColor::cls;
-  ColorWords colors_;
   std::set<size_t> hidden_;
   PlotView view_, beside_;
-  Projection projection_;
+  RoofMarks marks_;
+  std::string placed_;            ///< what marks_ were placed for
   std::vector<uint32_t> picked_;  ///< indices of steps, by time; empty: all
   std::vector<uint32_t> lines_;   ///< of the table
   StepSum sum_;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "src/report/query.h"
 
@@ -51,13 +52,15 @@ struct Range {
 /// A compute ceiling limits the steps whose types begin as it does; the first one, of f32, those that have none of their own.
 void mark_used(Roofline& out) {
   constexpr std::string_view kOtherwise = "f32×f32→f32";
-  for (Ceiling& c : out.ceilings) c.used = c.limits == Ceiling::Limits::memory;
+  std::unordered_set<std::string_view> precisions;
   for (const RoofPoint& p : out.points) {
-    const std::string& types = out.run->steps[p.index].precision;
-    const auto fits = [&](const Ceiling& c) { return c.limits == Ceiling::Limits::compute && types.starts_with(c.name); };
-    auto own = std::ranges::find_if(out.ceilings, fits);
-    if (own == out.ceilings.end()) own = std::ranges::find(out.ceilings, kOtherwise, &Ceiling::name);
-    if (own != out.ceilings.end() && !p.beside) own->used = true;
+    if (!p.beside) precisions.insert(out.run->steps[p.index].precision);
+  }
+  for (Ceiling& c : out.ceilings) c.used = c.is_diagonal();
+  for (const std::string_view types : precisions) {
+    const auto is = [&](const Ceiling& c, std::string_view begin) { return !c.is_diagonal() && begin.starts_with(c.name); };
+    const bool own = std::ranges::any_of(out.ceilings, [&](const Ceiling& c) { return is(c, types); });
+    for (Ceiling& c : out.ceilings) c.used = c.used || is(c, own ? types : kOtherwise);
   }
 }
 
@@ -71,15 +74,29 @@ void set_ranges(Roofline& out) {
     }
   }
   const double memory = out.best(Ceiling::Limits::memory), compute = out.best(Ceiling::Limits::compute);
+  double highest = 0;
   for (const Ceiling& c : out.ceilings) {
-    if (c.limits == Ceiling::Limits::compute) y.take(log_of(c.per_s / 1e9));
+    if (c.limits == Ceiling::Limits::compute) y.take(log_of(c.per_s / 1e9)), highest = std::max(highest, c.per_s);
     if (c.limits == Ceiling::Limits::memory) beside.take(log_of(c.per_s / 1e9));
   }
   if (memory > 0 && compute > 0) x.take(log_of(compute / memory) + 1);  // a decade right of the ridge: flat roofs are seen
   if (!x.empty()) out.x_lo = x.lo - kMarginDecades, out.x_hi = x.hi + kMarginDecades;
   if (!y.empty()) out.y_lo = y.lo - kMarginDecades, out.y_hi = y.hi + kMarginDecades;
-  if (compute > 0) out.y_hi = std::max(out.y_hi, log_of(compute / 1e9) + kNamesShare * (out.y_hi - out.y_lo));
+  if (highest > 0) out.y_hi = std::max(out.y_hi, log_of(highest / 1e9) + kNamesShare * (out.y_hi - out.y_lo));
   if (!beside.empty()) out.beside_lo = beside.lo - kMarginDecades, out.beside_hi = beside.hi + kMarginDecades;
+}
+
+/// What frames would otherwise look up or add over all steps.
+void prepare(Roofline& out) {
+  out.point_of.assign(out.run->steps.size(), Roofline::kNoPoint);
+  out.steps_drawn.reserve(out.points.size());
+  for (uint32_t i = 0; i < out.points.size(); ++i) {
+    out.point_of[out.points[i].index] = i;
+    out.steps_drawn.push_back(out.points[i].index);
+  }
+  for (size_t by = 0; by < std::size(kRoofColorNames); ++by) out.colors.push_back(color_words(out, static_cast<RoofColor>(by)));
+  out.sum = sum_steps(*out.run, out.steps_drawn);
+  out.predicted = !out.run->steps.empty() && out.run->steps.front().basis == "predicted";
 }
 
 model::Cell real(double v) { return std::isfinite(v) ? model::Cell{model::Cell::Kind::real, 0, v, {}} : model::Cell{}; }
@@ -88,11 +105,13 @@ model::Cell text(const std::string& v) { return {model::Cell::Kind::text, 0, 0, 
 }  // namespace
 
 double Roofline::best(Ceiling::Limits limits) const {
-  double most = 0;
+  double measured = 0, published = 0;
   for (const Ceiling& c : ceilings) {
-    if (c.limits == limits) most = std::max(most, c.per_s);
+    if (c.limits != limits) continue;
+    double& most = c.is_published() ? published : measured;
+    most = std::max(most, c.per_s);
   }
-  return most;
+  return measured > 0 ? measured : published;
 }
 
 Roofline make_roofline(std::shared_ptr<const RunData> run, std::vector<Ceiling> ceilings) {
@@ -104,9 +123,13 @@ Roofline make_roofline(std::shared_ptr<const RunData> run, std::vector<Ceiling> 
   const auto time = [&](const RoofPoint& p) { return out.run->steps[p.index].pass_ns; };
   std::ranges::stable_sort(out.points, std::greater<>(), time);
   const double most = out.points.empty() ? 1 : time(out.points.front());
-  for (RoofPoint& p : out.points) p.weight = static_cast<float>(time(p) / most);
+  for (RoofPoint& p : out.points) {
+    p.weight = static_cast<float>(time(p) / most);
+    p.root_weight = std::sqrt(p.weight);
+  }
   mark_used(out);
   set_ranges(out);
+  prepare(out);
   return out;
 }
 
@@ -115,8 +138,11 @@ base::Result<Roofline> read_roofline(const model::Reader& reader, std::shared_pt
   ASSIGN_OR_RETURN(const model::Rows rows, report::ask(reader, "roofs", std::span(&id, 1)));
   std::vector<Ceiling> ceilings;
   for (const std::vector<model::Cell>& row : rows.rows) {
-    const auto limits = row[0].text == "memory" ? Ceiling::Limits::memory : Ceiling::Limits::compute;
-    ceilings.push_back({limits, row[1].text, number(row[2])});
+    const auto limits = row[0].text == "memory"  ? Ceiling::Limits::memory
+                        : row[0].text == "cache" ? Ceiling::Limits::cache
+                                                 : Ceiling::Limits::compute;
+    const auto provenance = row[3].text == "published" ? Ceiling::Provenance::published : Ceiling::Provenance::measured;
+    ceilings.push_back({limits, row[1].text, number(row[2]), provenance, row[4].text});
   }
   return make_roofline(std::move(run), std::move(ceilings));
 }
@@ -196,14 +222,14 @@ std::vector<uint32_t> roofline_order(const RunData& run) {
 
 model::Rows roofline_rows(const RunData& run, std::span<const uint32_t> indices) {
   model::Rows rows;
-  rows.columns = {"step",     "class",       "intensity_flop_per_byte", "bound_by",    "median_ns", "attainable_ns",
-                  "gb_per_s", "gflop_per_s", "attainable_gflop_per_s",  "roof_percent"};
+  rows.columns = {"step",     "class",       "intensity_flop_per_byte", "bound_by",     "median_ns",         "attainable_ns",
+                  "gb_per_s", "gflop_per_s", "attainable_gflop_per_s",  "roof_percent", "published_percent", "basis"};
   rows.rows.reserve(indices.size());
   for (const uint32_t i : indices) {
     const StepInfo& s = run.steps[i];
     rows.rows.push_back({text(s.name), text(s.cls), real(s.intensity), s.bound_by.empty() ? model::Cell{} : text(s.bound_by),
                          real(s.median_ns), real(s.attainable_ns), real(s.gb_per_s), real(s.gflop_per_s), real(s.attainable_gflop_per_s),
-                         real(s.roof_percent)});
+                         real(s.roof_percent), real(s.published_percent), s.basis == "measured" ? model::Cell{} : text(s.basis)});
   }
   return rows;
 }

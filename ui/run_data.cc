@@ -45,6 +45,7 @@ constexpr TextField kTexts[] = {
     {"bound_by", &StepInfo::bound_by},
     {"flags", &StepInfo::flags},
     {"why", &StepInfo::why},
+    {"basis", &StepInfo::basis},
 };
 constexpr RealField kReals[] = {
     {"calls", &StepInfo::calls},
@@ -65,6 +66,7 @@ constexpr RealField kReals[] = {
     {"gflop_per_s", &StepInfo::gflop_per_s},
     {"attainable_gflop_per_s", &StepInfo::attainable_gflop_per_s},
     {"roof_percent", &StepInfo::roof_percent},
+    {"published_percent", &StepInfo::published_percent},
     {"worst_error", &StepInfo::worst_error},
 };
 constexpr IntegerField kIntegers[] = {
@@ -133,7 +135,7 @@ std::string RunInfo::label() const {
     if (!part.empty()) text += " · " + report::cut_middle(report::displayable(part), kMostName);
   }
   text += fmt::format(" · {} {}", passes, passes == 1 ? "pass" : "passes");
-  if (kind == "recorded") text += " · recorded";
+  if (kind != "replay") text += " · " + report::displayable(kind);
   if (status != "complete") text += " · " + status;
   return text;
 }

@@ -24,8 +24,10 @@ struct StepInfo {
   double share = 0;  ///< of the pass, 0 to 1
   double flops = 0, bytes = 0, saved_bytes = 0;
   double intensity = 0, attainable_ns = 0, gb_per_s = 0, gflop_per_s = 0, attainable_gflop_per_s = 0, roof_percent = 0;
+  double published_percent = 0;  ///< as roof_percent, against the published limits
   double worst_error = 0;
   std::string bound_by, flags, why;
+  std::string basis;  ///< where its time is from: measured, recorded, predicted
 };
 
 struct RunData {

@@ -16,40 +16,64 @@ namespace {
 struct Part {
   std::string_view report, title;
   size_t rows;
+  std::string_view predicted = {};  ///< the title over a prediction; empty: the same
 };
 constexpr Part kParts[] = {
     {"coverage", "Coverage by class", 20},
-    {"top", "Where the time goes", 20},
+    {"top", "Where the time goes", 20, "Where the time would go (predicted)"},
     {"fusions", "What fusions buy: bytes saved against running their parts alone", 10},
     {"memory", "Peak memory", 10},
 };
 
-/// "Machine: Xeon, 2 threads; triad 18.4 GB/s (streaming stores 27.5 GB/s), products: f32 160 GFLOP/s, f16 280 GFLOP/s"
-base::Result<std::string> machine_line(const model::Reader& reader, int64_t run) {
-  model::Cell id;
-  id.kind = model::Cell::Kind::integer;
-  id.integer = run;
+/// The limits of a kind: {"triad", 18.4e9}, …
+base::Result<std::vector<std::pair<std::string, double>>> limits(const model::Reader& reader, int64_t run, std::string_view kind) {
+  const model::Cell parameters[] = {{model::Cell::Kind::integer, run, 0, ""}, {model::Cell::Kind::text, 0, 0, std::string(kind)}};
   ASSIGN_OR_RETURN(const model::Rows found,
-                   reader.query("SELECT d.model, d.triad_bytes_per_s, d.triad_streaming_bytes_per_s, d.product_flops_per_s, "
-                                "(SELECT group_concat(format(', %s %.0f GFLOP/s', substr(operands, 1, instr(operands, '×') - 1), "
-                                "flops_per_s / 1e9), '') FROM device_product WHERE device = d.id) "
-                                "FROM run r JOIN device d ON d.id = r.device WHERE r.id = ?1",
-                                {{id}}));
-  if (found.rows.empty()) return std::string();
-  const auto& cells = found.rows[0];
-  std::string line = fmt::format("Machine: {}", base::escaped(cells[0].text));
-  if (cells[1].kind != model::Cell::Kind::null) {
-    line += fmt::format("; triad {}/s (streaming stores {}/s); products: f32 {:.0f} GFLOP/s{}", base::human_bytes(cells[1].real),
-                        base::human_bytes(cells[2].real), cells[3].real / 1e9, cells[4].text);
-  }
-  return line + "\n";
+                   reader.query("SELECT name, per_s FROM run_limit WHERE run = ?1 AND limits = ?2 ORDER BY name", parameters));
+  std::vector<std::pair<std::string, double>> list;
+  for (const auto& row : found.rows) list.emplace_back(row[0].text, row[1].real);
+  return list;
 }
 
-std::string total_line(const RunResult& result) {
+/// ": f32 160 GFLOP/s, f16 280 GFLOP/s": f32 first; of what a description has for other types the report `ceilings` tells.
+std::string products_text(std::vector<std::pair<std::string, double>> products) {
+  std::erase_if(products, [](const auto& p) {
+    return !p.first.starts_with("f32×") && !p.first.starts_with("f16×") && !p.first.starts_with("bf16×");
+  });
+  std::ranges::stable_partition(products, [](const auto& p) { return p.first.starts_with("f32×"); });
+  std::string text;
+  for (const auto& [name, per_s] : products) {
+    const bool large = per_s >= 1e13;
+    text += fmt::format("{} {} {:.0f} {}FLOP/s", text.empty() ? ":" : ",", base::escaped(name.substr(0, name.find("×"))),
+                        per_s / (large ? 1e12 : 1e9), large ? "T" : "G");
+  }
+  return text;
+}
+
+/// "Machine: Xeon, 2 threads; triad 18.4 GB/s (streaming stores 27.5 GB/s); products: f32 160 GFLOP/s, f16 280 GFLOP/s"
+base::Result<std::string> machine_line(const model::Reader& reader, int64_t run) {
+  const model::Cell id{model::Cell::Kind::integer, run, 0, ""};
+  ASSIGN_OR_RETURN(const model::Rows found,
+                   reader.query("SELECT d.model, r.kind FROM run r JOIN device d ON d.id = r.device WHERE r.id = ?1", {{id}}));
+  if (found.rows.empty()) return std::string();
+  ASSIGN_OR_RETURN(const auto memory, limits(reader, run, "memory"));
+  ASSIGN_OR_RETURN(const auto compute, limits(reader, run, "compute"));
+  std::string line = base::escaped(found.rows[0][0].text);
+  for (const auto& [name, per_s] : memory) {
+    if (name == "triad") line += fmt::format("; triad {}/s", base::human_bytes(per_s));
+    if (name == "triad, streaming stores") line += fmt::format(" (streaming stores {}/s)", base::human_bytes(per_s));
+    if (name == "memory") line += fmt::format("; memory {}/s as published", base::human_bytes(per_s));
+  }
+  if (!compute.empty()) line += "; products" + products_text(compute);
+  return fmt::format("{}{}\n", found.rows[0][1].text == "predicted" ? "Predicted, not measured, for the machine: " : "Machine: ", line);
+}
+
+std::string total_line(const RunResult& result, bool predicts) {
   if (result.distinct > 0)
     return fmt::format("Total: {} a pass (sum of all steps; measured alone: {} distinct)\n", base::human_seconds(result.pass_seconds),
                        result.distinct);
   if (result.passes == 0) return "Total: no pass was completed\n";
+  if (predicts) return fmt::format("Total: {} a pass, predicted: nothing was run or measured\n", base::human_seconds(result.pass_seconds));
   return fmt::format("Total: {} a pass ({}{}{})\n", base::human_seconds(result.pass_seconds),
                      result.passes == 1 ? "1 pass" : fmt::format("median of {} passes", result.passes), result.ended.empty() ? "" : ": ",
                      result.ended);
@@ -90,19 +114,20 @@ std::string status_line(const RunResult& result, const std::string& database) {
   return fmt::format("Kept as {}\n", where);
 }
 
-base::Status print_json(const model::Reader& reader, const std::string& account, const RunResult& result) {
+base::Status print_json(const model::Reader& reader, const std::string& account, const RunResult& result, bool predicts) {
   std::vector<model::Rows> rows;
   std::vector<report::Section> sections;
   rows.reserve(std::size(kParts) + 1);
   model::Rows run;
-  run.columns = {"run", "import", "passes", "pass_seconds", "ended", "failure"};
+  run.columns = {"run", "import", "passes", "pass_seconds", "ended", "failure", "basis"};
   using Kind = model::Cell::Kind;
   run.rows = {{{Kind::integer, result.run, 0, ""},
                {Kind::text, 0, 0, account},
                {Kind::integer, result.passes, 0, ""},
                {Kind::real, 0, result.pass_seconds, ""},
                {Kind::text, 0, 0, result.ended},
-               {Kind::text, 0, 0, result.failure}}};
+               {Kind::text, 0, 0, result.failure},
+               {Kind::text, 0, 0, predicts ? "predicted" : "measured"}}};
   rows.push_back(std::move(run));
   sections.push_back({"run", &rows.back()});
   for (const Part& part : kParts) {
@@ -123,7 +148,7 @@ base::Status print_json(const model::Reader& reader, const std::string& account,
 base::Status print_answer(const std::string& database, const std::string& account, const RunResult& result, const ReplayOptions& options) {
   ASSIGN_OR_RETURN(const report::Format format, report::format_named(options.output.format));
   ASSIGN_OR_RETURN(const model::Reader reader, model::Reader::open(database));
-  if (format == report::Format::json) return print_json(reader, account, result);
+  if (format == report::Format::json) return print_json(reader, account, result, options.predicts());
   const bool titled = format == report::Format::table || format == report::Format::md;
   if (titled) {
     ASSIGN_OR_RETURN(const std::string machine, machine_line(reader, result.run));
@@ -139,7 +164,8 @@ base::Status print_answer(const std::string& database, const std::string& accoun
         rows.rows.size() < all ? fmt::format(" ({} of {}; all: profile report {} {})", part.rows, all, part.report, base::escaped(database))
                                : "";
     if (titled)
-      RETURN_IF_ERROR(print_out(fmt::format("\n{}{}{}\n{}", format == report::Format::md ? "## " : "", part.title, more,
+      RETURN_IF_ERROR(print_out(fmt::format("\n{}{}{}\n{}", format == report::Format::md ? "## " : "",
+                                            options.predicts() && !part.predicted.empty() ? part.predicted : part.title, more,
                                             format == report::Format::md ? "\n" : "")));
     RETURN_IF_ERROR(print_out(report::render(rows, format, style_of_stdout())));
     if (!titled) RETURN_IF_ERROR(print_out("\n"));
@@ -148,7 +174,7 @@ base::Status print_answer(const std::string& database, const std::string& accoun
   ASSIGN_OR_RETURN(const std::string verified, verified_line(reader, result.run));
   ASSIGN_OR_RETURN(const std::string fusions, fusion_line(reader, result.run));
   ASSIGN_OR_RETURN(const std::string findings, first_findings(reader, result.run));
-  return print_out("\n" + findings + (findings.empty() ? "" : "\n") + total_line(result) + fusions + verified +
+  return print_out("\n" + findings + (findings.empty() ? "" : "\n") + total_line(result, options.predicts()) + fusions + verified +
                    status_line(result, database));
 }
 

@@ -19,6 +19,7 @@ constexpr Command kCommands[] = {
     {"replay", "import programs, re-execute every kernel, time it, print where the time goes (also: profile --replay FILE…)",
      define_replay},
     {"fuse", "suggest pairs of steps whose fusion is predicted to pay, and try the best of them", define_fuse},
+    {"devices", "list the devices that run programs, and the machines that times can be predicted for (replay --as)", define_devices},
     {"import", "import programs into a database without running them", define_import},
     {"report", "print a report of a database; without a name, list the reports", define_report},
     {"compare", "compare two runs step by step, of one database or of two", define_compare},

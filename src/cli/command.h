@@ -29,6 +29,7 @@ Action define_import(CLI::App& app);
 Action define_replay(CLI::App& app);
 Action define_report(CLI::App& app);
 Action define_compare(CLI::App& app);
+Action define_devices(CLI::App& app);
 Action define_export(CLI::App& app);
 Action define_extract(CLI::App& app);
 Action define_query(CLI::App& app);

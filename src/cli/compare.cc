@@ -90,9 +90,9 @@ base::Result<std::string> line_of(const char* when, const model::Reader& reader,
   ASSIGN_OR_RETURN(const model::Rows rows, report::ask(reader, "runs"));
   for (const auto& row : rows.rows) {
     if (row[0].integer != run) continue;
-    return fmt::format("{} run {} of {}: {}{}{}\n", when, run, base::escaped(database),
+    return fmt::format("{} run {} of {}: {}{}{}{}\n", when, run, base::escaped(database),
                        base::escaped(row[4].text.empty() ? row[5].text : row[4].text), row[6].text.empty() ? "" : " on ",
-                       base::escaped(row[6].text));
+                       base::escaped(row[6].text), row[1].text == "predicted" ? " (predicted, not measured)" : "");
   }
   return std::string();
 }

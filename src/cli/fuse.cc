@@ -48,6 +48,7 @@ class Fuse {
 
   base::Result<base::Exit> run() {
     RETURN_IF_ERROR(options_.check());
+    if (options_.predicts()) return base::Error{"--as: fuse measures what it suggests; leave it out", base::Exit::wrong_use};
     catch_interrupts(options_.verbosity());
     for (const std::string& path : options_.files) {
       RETURN_IF_ERROR(file(path));

@@ -12,6 +12,7 @@
 #include "src/cli/command.h"
 #include "src/cli/import_file.h"
 #include "src/cli/output.h"
+#include "src/cli/values.h"
 #include "src/model/store.h"
 
 namespace cli {
@@ -100,6 +101,7 @@ Action define_import(CLI::App& app) {
   app.add_option("-o,--output", options->database, "database; it is appended to")->capture_default_str();
   app.add_flag("-f,--fresh", options->fresh, "replace an existing database");
   define_program_options(app, options->program);
+  app.add_option("--as", options->program.as, format_help())->check(not_empty("a format"));
   return [options]() -> base::Result<base::Exit> {
     ASSIGN_OR_RETURN(std::string text, source_text(options->program));
     Importing importing(*options, std::move(text));

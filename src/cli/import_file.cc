@@ -24,13 +24,17 @@ void define_program_options(CLI::App& app, importers::Options& options) {
   app.add_option("--image", options.image, "height and width of images, where the program does not say")->check(whole_number(0, 1 << 14));
   app.add_option("--scale", options.scale, "divide the large sizes of a model by this, to try it on a small machine")
       ->check(whole_number(1, kMost));
-  std::vector<std::string_view> formats;
-  for (const importers::Importer& importer : importers::importers()) formats.push_back(importer.name);
-  app.add_option("--as", options.as, fmt::format("read it as this format, whatever it looks like: {}", fmt::join(formats, ", ")))
-      ->check(not_empty("a format"));
   app.add_option("--source", options.source, "the source file that a symbol index is about: its text tells places, functions and strings")
       ->check(not_empty("a file"));
 }
+
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> formats;
+  for (const importers::Importer& importer : importers::importers()) formats.push_back(importer.name);
+  return formats;
+}
+
+std::string format_help() { return fmt::format("read it as this format, whatever it looks like: {}", fmt::join(format_names(), ", ")); }
 
 base::Result<std::string> source_text(const importers::Options& options) {
   if (options.source.empty()) return std::string();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "importers/importer.h"
@@ -14,8 +15,11 @@ class App;
 
 namespace cli {
 
-/// --batch, --image, --scale, --as, --source.
+/// --batch, --image, --scale, --source.
 void define_program_options(CLI::App& app, importers::Options& options);
+/// What --as takes as a format, and the sentence about it.
+std::vector<std::string_view> format_names();
+std::string format_help();
 
 /// Text of options.source; "" if none is given.
 base::Result<std::string> source_text(const importers::Options& options);

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "replay/device/cuda/cuda.h"
+#include "replay/machine.h"
+#include "replay/predict.h"
 #include "src/base/file.h"
 #include "src/base/text.h"
 #include "src/cli/import_file.h"
@@ -80,12 +82,48 @@ void ReplayOptions::define(CLI::App& app) {
       ->check(number(0, 100))
       ->capture_default_str();
   define_program_options(app, program);
+  define_machines(app);
   app.add_option("--link-gbps", link_gbps, "Gbit/s of the link that the times of collectives are modelled for")
       ->check(number(0, 1e6))
       ->capture_default_str();
   app.add_flag("-q,--quiet", quiet, "no progress");
   app.add_flag("-v,--verbose", verbose, "every note of the import");
   output.define(app);
+}
+
+/// One spelling for what a file is read as and for the machine that a run is predicted as: their words differ.
+void ReplayOptions::define_machines(CLI::App& app) {
+  const auto sort = [this](const std::string& word) {
+    const auto formats = format_names();
+    (std::ranges::find(formats, word) != formats.end() ? program.as : as) = word;
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "--as", [sort](const std::vector<std::string>& words) { std::ranges::for_each(words, sort); },
+         fmt::format("{}; or predict the times on this machine with --device null: {}, or a description file.json (profile devices)",
+                     format_help(), fmt::join(replay::names(replay::known_machines()), ", ")))
+      ->check(not_empty("a format or a machine"))
+      ->allow_extra_args(false);
+  app.add_option("--published", published,
+                 "keep the published limits of this machine, or of a description file.json, beside the measured ones; known devices have "
+                 "theirs without it")
+      ->check(not_empty("a name"));
+}
+
+/// Words of --as that are no format must be machines.
+base::Status ReplayOptions::check_machines() const {
+  const std::string_view format = base::nearest(as, format_names());
+  if (predicts() && !format.empty() && !replay::machine_named(as).ok())
+    return base::Error{fmt::format("--as {}: no such format; did you mean '{}'?", base::escaped(as), format), base::Exit::wrong_use};
+  if (predicts()) RETURN_IF_ERROR(replay::machine_named(as));
+  if (!published.empty()) RETURN_IF_ERROR(replay::machine_named(published));
+  const auto wrong = [](std::string what) { return base::Error{std::move(what), base::Exit::wrong_use}; };
+  if (!predicts()) return {};
+  if (device_name() != "null")
+    return wrong(fmt::format("--as {}: a prediction runs nothing; use --device null, or leave one out", base::escaped(as)));
+  if (chain > 0 || isolated || unfused || !defuse.empty() || !fuse.empty() || !published.empty())
+    return wrong(
+        "--as: a prediction has one pass and no measurement; leave out --chain, --isolated, --unfused, --defuse, --fuse, --published");
+  return {};
 }
 
 bool ReplayOptions::database_given() const { return output_option != nullptr && output_option->count() > 0; }
@@ -124,6 +162,7 @@ base::Status ReplayOptions::check() const {
   if (!computation.empty() && !instruction.empty()) return wrong("--computation and --instruction both say what to replay; give one");
   if (isolated && (chain > 0 || !dump_folder.empty() || !recipe.empty() || !inputs.empty()))
     return wrong("--isolated: no values flow between steps; leave out --chain, --dump-outputs, --inputs and --input");
+  RETURN_IF_ERROR(check_machines());
   if (device_name() == "null" && verify) return wrong("--verify: the device null computes no values; choose another --device");
   if (device_name() == "null" && !dump_folder.empty())
     return wrong("--dump-outputs: the device null computes no values; choose another --device");
@@ -192,6 +231,7 @@ replay::ChooseParts ReplayOptions::parts() const {
 
 std::vector<model::Setting> ReplayOptions::settings() const {
   const auto text = [](bool value) { return std::string(value ? "yes" : "no"); };
+  const bool fixed = chain > 0 || repeats > 0;
   return {{"tool", std::string("profile ") + PROFILE_VERSION},
           {"device", device_name()},
           {"rounding", rounding_mode() == replay::Rounding::each ? "each" : "border"},
@@ -209,10 +249,15 @@ std::vector<model::Setting> ReplayOptions::settings() const {
           {"fuse", fmt::format("{}", fmt::join(fuse, " "))},
           {"unfused", unfused ? "yes" : fmt::format("{}", fmt::join(defuse, " "))},
           {"recipe", recipe},
-          {"criterion",
-           chain > 0 || repeats > 0 ? "fixed number of passes" : "median within 0.5 % and at least 10 passes, or the budget; at least 3"},
-          {"cache", "as the program leaves it; steps under 20 us run repeatedly: warm"},
-          {"timer", device_name() == "cuda" ? "of the device" : "clock_gettime(CLOCK_MONOTONIC)"}};
+          {"as", as},
+          {"published", published},
+          {"criterion", predicts() ? "one pass: a prediction"
+                        : fixed    ? "fixed number of passes"
+                                   : "median within 0.5 % and at least 10 passes, or the budget; at least 3"},
+          {"cache", predicts() ? "not modelled" : "as the program leaves it; steps under 20 us run repeatedly: warm"},
+          {"timer", predicts()                ? std::string("none: ") + std::string(replay::kPredictionFormula)
+                    : device_name() == "cuda" ? "of the device"
+                                              : "clock_gettime(CLOCK_MONOTONIC)"}};
 }
 
 }  // namespace cli

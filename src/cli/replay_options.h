@@ -30,6 +30,7 @@ struct ReplayOptions {
   std::string device = "auto";
   std::string mode;                   ///< of the device cuda; "": stream
   std::vector<std::string> required;  ///< "gpu", "counters"
+  std::string as, published;          ///< names of machines, or description files
   std::string rounding;               ///< "": border on cpu, each elsewhere
   uint64_t seed = 1;
   int repeats = 0, warm_up = 1, threads = 0, chain = 0;
@@ -46,8 +47,10 @@ struct ReplayOptions {
 
   void define(CLI::App& app);
   void define_device(CLI::App& app);
+  void define_machines(CLI::App& app);
   bool database_given() const;  ///< by -o
-  std::string device_name() const { return device == "auto" ? "cpu" : device; }
+  std::string device_name() const { return device != "auto" ? device : as.empty() ? "cpu" : "null"; }
+  bool predicts() const { return !as.empty(); }
   replay::Rounding rounding_mode() const;
   Verbosity verbosity() const { return quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal; }
   /// Which fusions run as their parts too; empty: none.
@@ -55,6 +58,7 @@ struct ReplayOptions {
   /// What can be known to be wrong before a program is read: patterns, pairs, recipes, files that are missing, options that exclude each
   /// other.
   base::Status check() const;
+  base::Status check_machines() const;
   /// Recipes and captured arrays. `recipe_file` "" → --inputs.
   base::Result<replay::InputOptions> input_options(const std::string& recipe_file) const;
   /// Everything that was chosen, for the store.

@@ -192,11 +192,27 @@ class Session {
 
   base::Status begin() {
     record_.module = subject_.row;
+    record_.kind = options_.predicts() ? model::RunKind::predicted : model::RunKind::replay;
     record_.device = device_->describe();
+    RETURN_IF_ERROR(add_published());
     record_.options = options_.settings();
     record_.started_unix_ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
     ASSIGN_OR_RETURN(result_.run, store_.begin(record_));
+    return {};
+  }
+
+  /// The limits that are published for the device: of the machine that was named, else of the one that reports itself like this.
+  base::Status add_published() {
+    if (options_.predicts()) return {};
+    std::vector<model::CeilingRecord> published;
+    if (!options_.published.empty()) {
+      ASSIGN_OR_RETURN(const replay::Machine machine, replay::machine_named(options_.published));
+      published = replay::published_ceilings(machine);
+    } else if (const replay::Machine* machine = replay::machine_reported_as(record_.device.model)) {
+      published = replay::published_ceilings(*machine);
+    }
+    record_.device.ceilings.insert(record_.device.ceilings.end(), published.begin(), published.end());
     return {};
   }
 
@@ -252,11 +268,11 @@ class Session {
 
   base::Status measure() {
     replay::EngineOptions engine_options;
-    engine_options.warm_up = options_.warm_up;
+    engine_options.warm_up = options_.predicts() ? 0 : options_.warm_up;
     engine_options.verify = options_.verify;
     engine_options.chain = options_.chain > 0;
     engine_options.inputs = inputs_;
-    engine_options.repeat_short = options_.chain == 0;
+    engine_options.repeat_short = options_.chain == 0 && !options_.predicts();
     engine_options.seed = options_.seed;
     engine_options.timed = timed_;
     RETURN_IF_ERROR(device_->measure_ceilings(record_.device));
@@ -314,6 +330,9 @@ base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& op
   replay::DeviceOptions device;
   device.threads = options.threads;
   device.mode = options.mode;
+  if (options.predicts()) {
+    ASSIGN_OR_RETURN(device.as, replay::machine_named(options.as));
+  }
   return replay::open_device(options.device_name(), device);
 }
 
@@ -329,6 +348,7 @@ base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOption
 }
 
 std::unique_ptr<measure::Criterion> criterion_for(const ReplayOptions& options, double budget_s) {
+  if (options.predicts()) return measure::exactly(1);
   if (options.chain > 0) return measure::exactly(options.chain);
   if (options.repeats > 0) return measure::exactly(options.repeats);
   measure::StableOptions stable;

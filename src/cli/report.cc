@@ -38,6 +38,16 @@ base::Error no_report(const std::string& name) {
   return {fmt::format("no report '{}'; {}", base::escaped(name), hint), base::Exit::wrong_use};
 }
 
+/// "Predicted for NVIDIA H100 SXM5 80 GB, not measured" of a run that is a prediction; else nothing.
+base::Result<std::string> basis_of(const model::Reader& reader, int64_t run) {
+  const model::Cell id{model::Cell::Kind::integer, run, 0, ""};
+  ASSIGN_OR_RETURN(const model::Rows found, reader.query("SELECT r.kind, d.model FROM run r LEFT JOIN device d ON d.id = r.device "
+                                                         "WHERE r.id = CASE WHEN ?1 = 0 THEN (SELECT max(id) FROM run) ELSE ?1 END",
+                                                         {{id}}));
+  if (found.rows.empty() || found.rows[0][0].text != "predicted") return std::string();
+  return fmt::format("Predicted for {}, not measured\n", base::escaped(found.rows[0][1].text));
+}
+
 /// "Run 3 of 5: jit_step on cpu" where a database holds several runs and none was named; else nothing.
 base::Result<std::string> which_run(const model::Reader& reader) {
   ASSIGN_OR_RETURN(
@@ -78,6 +88,11 @@ Action define_report(CLI::App& app) {
     if (options->run == 0 && options->output.format == "table") {
       ASSIGN_OR_RETURN(const std::string which, which_run(reader));
       RETURN_IF_ERROR(print_out(which));
+    }
+    if (found->sql.find("?1") != std::string_view::npos) {
+      ASSIGN_OR_RETURN(const std::string basis, basis_of(reader, options->run));
+      if (for_people) RETURN_IF_ERROR(print_out(basis));
+      if (!for_people && !basis.empty()) print_err(fmt::format("{}: {}", found->name, basis));
     }
     RETURN_IF_ERROR(print_rows(rows, options->output));
     if (for_people && found->name == "fusions") {

@@ -65,6 +65,7 @@ StepRecord step_of(const Operator& op, int32_t step, int64_t op_row, double call
 Run run_of(const Recording& recording, const Sorted& sorted, std::span<const Operator> operators, RecordingPlace place) {
   Run run;
   run.source = place.source;
+  run.kind = RunKind::recorded;
   run.started_unix_ns = recording.started_unix_ns;
   run.device.name = recording.device.empty() ? "recorded" : recording.device;
   run.options = {{"timer", recording.timer}};

@@ -47,6 +47,17 @@ struct Setting {
   std::string name, value;
 };
 
+/// A limit of a device, of a kind that has no field of its own in DeviceRecord.
+struct CeilingRecord {
+  enum class Limits : uint8_t { memory, cache, compute } limits = Limits::memory;
+  std::string name;  ///< memory: what was moved; cache: "L1 read", "L1 copy", …; compute: types, as a step's precision begins
+  double per_s = 0;  ///< bytes, of compute FLOP
+  enum class Provenance : uint8_t { measured, published } provenance = Provenance::measured;
+  std::string source;  ///< how it was measured, or where it is published
+};
+std::string_view text(CeilingRecord::Limits limits);
+std::string_view text(CeilingRecord::Provenance provenance);
+
 struct DeviceRecord {
   std::string name;       ///< "cpu", "null", "reference", "cuda"
   std::string model;      ///< "AMD EPYC 7543, 2 threads"
@@ -58,7 +69,8 @@ struct DeviceRecord {
   double product_flops_per_s = 0;  ///< measured in the run: a large f32 product
   /// The same of other operand types, by how a step's precision begins: {"f16×f16→f32", 3e11}.
   std::vector<std::pair<std::string, double>> products;
-  std::vector<Setting> details;  ///< cache sizes, governor, load, cgroup quota, …
+  std::vector<Setting> details;           ///< cache sizes, governor, load, cgroup quota, …
+  std::vector<CeilingRecord> ceilings{};  ///< beside the measured ones above: of caches, and published ones
 };
 
 /// One timing: all executions of a step within one pass.
@@ -119,12 +131,17 @@ struct BufferRecord {
   int32_t alias_of = -1;
 };
 
+/// recorded: its times come from a log; predicted: nothing ran, a description of a machine and a formula tell its times.
+enum class RunKind : uint8_t { replay, recorded, predicted };
+std::string_view text(RunKind kind);
+
 enum class RunStatus : uint8_t { running, complete, interrupted, failed };
 
 /// A replay. The row is committed first; steps, kernels and buffers when known; samples as passes end.
 struct Run {
   int64_t module = 0;  ///< row id
-  int64_t source = 0;  ///< of a recorded run: row id of the log; 0: a replay
+  int64_t source = 0;  ///< of a recorded run: row id of the log
+  RunKind kind = RunKind::replay;
   DeviceRecord device;
   std::vector<Setting> options;  ///< every option, seed, inputs, rounding, timer, warm-ups, criterion, cold or warm, tool version
   int64_t started_unix_ns = 0;

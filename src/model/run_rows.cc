@@ -11,10 +11,8 @@
 namespace model {
 namespace {
 
-/// NULL for what was not measured.
-void bind_measured(Statement& statement, int parameter, double value) {
-  value > 0 ? statement.bind(parameter, value) : statement.bind(parameter, Null{});
-}
+using Limits = CeilingRecord::Limits;
+using Provenance = CeilingRecord::Provenance;
 
 base::Status write_settings(Database& database, std::string_view sql, int64_t owner, std::span<const Setting> settings) {
   ASSIGN_OR_RETURN(Statement insert, database.prepare(sql));
@@ -25,23 +23,44 @@ base::Status write_settings(Database& database, std::string_view sql, int64_t ow
   return {};
 }
 
+/// All of them, those that have fields of their own first. What is not above 0 was not measured.
+std::vector<CeilingRecord> all_ceilings(const DeviceRecord& device) {
+  std::vector<CeilingRecord> all = {
+      {Limits::memory, "triad", device.triad_bytes_per_s, Provenance::measured, "a + 3·b on f32, ordinary stores"},
+      {Limits::memory, "triad, streaming stores", device.triad_streaming_bytes_per_s, Provenance::measured,
+       "a + 3·b on f32, streaming stores"},
+      {Limits::compute, "f32×f32→f32", device.product_flops_per_s, Provenance::measured, "a large product"}};
+  for (const auto& [operands, rate] : device.products)
+    all.push_back({Limits::compute, operands, rate, Provenance::measured, "a large product"});
+  all.insert(all.end(), device.ceilings.begin(), device.ceilings.end());
+  return all;
+}
+
+base::Status write_ceilings(Database& database, int64_t device, std::span<const CeilingRecord> ceilings) {
+  ASSIGN_OR_RETURN(Statement clear, database.prepare("DELETE FROM ceiling WHERE device = ?1"));
+  RETURN_IF_ERROR(clear.run(device));
+  ASSIGN_OR_RETURN(
+      Statement insert,
+      database.prepare("INSERT OR REPLACE INTO ceiling (device, limits, name, provenance, per_s, source) VALUES (?1,?2,?3,?4,?5,?6)"));
+  for (const CeilingRecord& c : ceilings) {
+    if (!(c.per_s > 0)) continue;
+    const std::string name = base::escaped(c.name), source = base::escaped(c.source);
+    RETURN_IF_ERROR(insert.run(device, text(c.limits), std::string_view(name), text(c.provenance), c.per_s, std::string_view(source)));
+  }
+  return {};
+}
+
 base::Result<int64_t> write_device(Database& database, const DeviceRecord& device, int64_t existing) {
-  ASSIGN_OR_RETURN(Statement insert,
-                   database.prepare("INSERT OR REPLACE INTO device (id, name, model, driver, libraries, threads, triad_bytes_per_s, "
-                                    "triad_streaming_bytes_per_s, product_flops_per_s) VALUES (nullif(?1, 0),?2,?3,?4,?5,?6,?7,?8,?9)"));
+  ASSIGN_OR_RETURN(Statement insert, database.prepare("INSERT OR REPLACE INTO device (id, name, model, driver, libraries, threads) "
+                                                      "VALUES (nullif(?1, 0),?2,?3,?4,?5,?6)"));
   const std::string name = base::escaped(device.name), what = base::escaped(device.model), driver = base::escaped(device.driver),
                     libraries = base::escaped(device.libraries);
-  bind_measured(insert, 7, device.triad_bytes_per_s);
-  bind_measured(insert, 8, device.triad_streaming_bytes_per_s);
-  bind_measured(insert, 9, device.product_flops_per_s);
   RETURN_IF_ERROR(insert.run(existing, std::string_view(name), std::string_view(what), std::string_view(driver),
                              std::string_view(libraries), device.threads));
   const int64_t row = database.last_id();
   RETURN_IF_ERROR(
       write_settings(database, "INSERT OR REPLACE INTO device_detail (device, name, value) VALUES (?1,?2,?3)", row, device.details));
-  ASSIGN_OR_RETURN(Statement products,
-                   database.prepare("INSERT OR REPLACE INTO device_product (device, operands, flops_per_s) VALUES (?1,?2,?3)"));
-  for (const auto& [operands, rate] : device.products) RETURN_IF_ERROR(products.run(row, std::string_view(operands), rate));
+  RETURN_IF_ERROR(write_ceilings(database, row, all_ceilings(device)));
   return row;
 }
 
@@ -124,6 +143,18 @@ base::Status clear_description(Database& database, int64_t run) {
 
 }  // namespace
 
+std::string_view text(CeilingRecord::Limits limits) {
+  constexpr std::string_view kNames[] = {"memory", "cache", "compute"};
+  return kNames[static_cast<size_t>(limits)];
+}
+
+std::string_view text(CeilingRecord::Provenance provenance) { return provenance == Provenance::measured ? "measured" : "published"; }
+
+std::string_view text(RunKind kind) {
+  constexpr std::string_view kNames[] = {"replay", "recorded", "predicted"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 base::Status write_description(Database& database, int64_t run, const Run& what) {
   RETURN_IF_ERROR(clear_description(database, run));
   ASSIGN_OR_RETURN(const int64_t known_device, database.integer(fmt::format("SELECT device FROM run WHERE id = {}", run)));
@@ -148,8 +179,7 @@ base::Result<int64_t> add_run(Database& database, const Run& run) {
       database.prepare("INSERT INTO run (module, status, writer, started_unix_ns, plan_ns, compile_ns, arena_bytes, peak_bytes, peak_step, "
                        "kind, source) VALUES (nullif(?1, 0), 'running', ?2, ?3, 0, 0, 0, 0, '', ?4, nullif(?5, 0))"));
   const std::string writer = this_writer();
-  RETURN_IF_ERROR(insert.run(run.module, std::string_view(writer), run.started_unix_ns,
-                             run.source == 0 ? std::string_view("replay") : std::string_view("recorded"), run.source));
+  RETURN_IF_ERROR(insert.run(run.module, std::string_view(writer), run.started_unix_ns, text(run.kind), run.source));
   const int64_t id = database.last_id();
   RETURN_IF_ERROR(write_description(database, id, run));
   return id;

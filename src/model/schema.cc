@@ -133,9 +133,41 @@ constexpr std::string_view kToVersion7 = R"(
   ALTER TABLE sample_7 RENAME TO sample;
 )";
 
+/// Ceilings were columns of the device and a table of products; a run could not be a prediction. A kind of run is checked by its table,
+/// which is therefore made anew.
+constexpr std::string_view kToVersion8 = R"(
+  CREATE TABLE ceiling (device INTEGER NOT NULL REFERENCES device(id), limits TEXT NOT NULL CHECK (limits IN ('memory', 'cache', 'compute')),
+    name TEXT NOT NULL, provenance TEXT NOT NULL CHECK (provenance IN ('measured', 'published')), per_s REAL NOT NULL, source TEXT NOT NULL,
+    PRIMARY KEY (device, limits, name, provenance)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS device_product (device INTEGER, operands TEXT, flops_per_s REAL);  -- version 1 had none
+  INSERT INTO ceiling
+    SELECT id, 'memory', 'triad', 'measured', triad_bytes_per_s, 'a + 3·b on f32, ordinary stores' FROM device WHERE triad_bytes_per_s > 0
+    UNION ALL
+    SELECT id, 'memory', 'triad, streaming stores', 'measured', triad_streaming_bytes_per_s, 'a + 3·b on f32, streaming stores' FROM device
+    WHERE triad_streaming_bytes_per_s > 0
+    UNION ALL
+    SELECT id, 'compute', 'f32×f32→f32', 'measured', product_flops_per_s, 'a large product' FROM device WHERE product_flops_per_s > 0
+    UNION ALL
+    SELECT device, 'compute', operands, 'measured', flops_per_s, 'a large product' FROM device_product WHERE operands <> 'f32×f32→f32';
+  DROP TABLE device_product;
+  ALTER TABLE device DROP COLUMN triad_bytes_per_s;
+  ALTER TABLE device DROP COLUMN triad_streaming_bytes_per_s;
+  ALTER TABLE device DROP COLUMN product_flops_per_s;
+  CREATE TABLE run_8 (id INTEGER PRIMARY KEY, module INTEGER REFERENCES module(id), device INTEGER REFERENCES device(id),
+    status TEXT NOT NULL CHECK (status IN ('running', 'complete', 'interrupted', 'failed')), writer TEXT NOT NULL,
+    started_unix_ns INTEGER NOT NULL, finished_unix_ns INTEGER, plan_ns INTEGER NOT NULL, compile_ns INTEGER NOT NULL,
+    arena_bytes INTEGER NOT NULL, peak_bytes INTEGER NOT NULL, peak_step TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'replay' CHECK (kind IN ('replay', 'recorded', 'predicted')), source INTEGER REFERENCES source(id)) STRICT;
+  INSERT INTO run_8 SELECT id, module, device, status, writer, started_unix_ns, finished_unix_ns, plan_ns, compile_ns, arena_bytes,
+    peak_bytes, peak_step, kind, source FROM run;
+  DROP TABLE run;
+  ALTER TABLE run_8 RENAME TO run;
+)";
+
 /// Version 1 is the first that was published. A new table or view alone needs no statement: schema.sql makes it.
 std::span<const Migration> migrations() {
-  static constexpr Migration kSteps[] = {{1, ""}, {2, ""}, {3, kToVersion4}, {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7}};
+  static constexpr Migration kSteps[] = {{1, ""},          {2, ""},          {3, kToVersion4}, {4, kToVersion5},
+                                         {5, kToVersion6}, {6, kToVersion7}, {7, kToVersion8}};
   return kSteps;
 }
 

@@ -246,25 +246,25 @@ CREATE TABLE IF NOT EXISTS op_symbol (
 
 -- ---------------------------------------------------------------- replays
 
--- The machine as a run found it, with ceilings measured in that run.
+-- The machine as a run found it, or of a predicted run the machine that is described.
 CREATE TABLE IF NOT EXISTS device (
   id        INTEGER PRIMARY KEY,  -- row id
   name      TEXT NOT NULL,                        -- cpu, cuda, null, reference
   model     TEXT NOT NULL,                        -- processor or card
   driver    TEXT NOT NULL,                        -- version of runtime or driver
   libraries TEXT NOT NULL,                        -- libraries and versions
-  threads   INTEGER NOT NULL,                     -- threads that ran
-  triad_bytes_per_s           REAL,               -- memory ceiling: a + s*b on f32 with ordinary stores; NULL: not measured
-  triad_streaming_bytes_per_s REAL,               -- the same with streaming stores; NULL: not measured
-  product_flops_per_s         REAL                -- compute ceiling: a large f32 product; NULL: not measured
+  threads   INTEGER NOT NULL                      -- threads that ran
 ) STRICT;
 
--- Compute ceilings of other operand types, where the machine multiplies them at another rate than f32.
-CREATE TABLE IF NOT EXISTS device_product (
-  device   INTEGER NOT NULL REFERENCES device(id),  -- the device
-  operands TEXT NOT NULL,                           -- types of operands and sums, as step.precision begins: f16×f16→f32
-  flops_per_s REAL NOT NULL,                        -- a large product, measured in the run
-  PRIMARY KEY (device, operands)
+-- The limits of a run's device: as the run measured them, and beside those what is published. The view run_limit has both in one row.
+CREATE TABLE IF NOT EXISTS ceiling (
+  device INTEGER NOT NULL REFERENCES device(id),  -- the device
+  limits TEXT NOT NULL CHECK (limits IN ('memory', 'cache', 'compute')),  -- what it limits
+  name   TEXT NOT NULL,                           -- memory: what was moved: triad; cache: L1 read, L1 copy; compute: types of operands and sums, as step.precision begins: f16×f16→f32
+  provenance TEXT NOT NULL CHECK (provenance IN ('measured', 'published')),  -- measured: in this run; published: by the maker or others
+  per_s  REAL NOT NULL,                           -- bytes, of compute floating-point operations
+  source TEXT NOT NULL,                           -- how it was measured, or where it is published
+  PRIMARY KEY (device, limits, name, provenance)
 ) STRICT, WITHOUT ROWID;
 
 -- What else is known of a run's device: caches, governor, load, quota.
@@ -275,7 +275,7 @@ CREATE TABLE IF NOT EXISTS device_detail (
   PRIMARY KEY (device, name)
 ) STRICT, WITHOUT ROWID;
 
--- A replay of a module, or a run that a log tells of.
+-- A replay of a module, a run that a log tells of, or a prediction.
 CREATE TABLE IF NOT EXISTS run (
   id     INTEGER PRIMARY KEY,  -- row id
   module INTEGER REFERENCES module(id),   -- what was replayed; NULL: recorded
@@ -289,7 +289,7 @@ CREATE TABLE IF NOT EXISTS run (
   arena_bytes INTEGER NOT NULL,           -- temporaries and scratch, packed by live range
   peak_bytes  INTEGER NOT NULL,           -- most memory that the plan holds at a time, parameters and constants included
   peak_step   TEXT NOT NULL,              -- step where the arena is fullest
-  kind   TEXT NOT NULL DEFAULT 'replay' CHECK (kind IN ('replay', 'recorded')),  -- recorded: its times come from a log
+  kind   TEXT NOT NULL DEFAULT 'replay' CHECK (kind IN ('replay', 'recorded', 'predicted')),  -- recorded: its times come from a log; predicted: from a formula and the description of a machine, nothing ran
   source INTEGER REFERENCES source(id)    -- of a recorded run: the log
 ) STRICT;
 

@@ -109,8 +109,9 @@ SELECT
   s.bytes AS bytes,                  -- traffic of one execution
   s.saved_bytes AS saved_bytes,      -- traffic that fusing saves
   s.worst_error AS worst_error,      -- of --verify; at most 1 passes
-  coalesce(t.flags, '') AS flags     -- doubts about the timing
+  CASE WHEN r.kind = 'predicted' THEN 'predicted' ELSE coalesce(t.flags, '') END AS flags  -- doubts about the timing; predicted: nothing was timed
 FROM step s
+JOIN run r ON r.id = s.run
 LEFT JOIN step_stat t ON t.run = s.run AND t.step = s.step AND t.variant = 0
 LEFT JOIN instruction i ON i.id = s.instruction;
 
@@ -126,17 +127,36 @@ SELECT
 FROM step_time
 GROUP BY run;
 
--- The machine's limits as measured in the run.
+-- The limits of a run's device, measured in the run beside published.
+CREATE VIEW IF NOT EXISTS run_limit AS
+SELECT
+  r.id AS run,                       -- run
+  c.limits AS limits,                -- memory, cache (bytes per second) or compute (floating-point operations per second)
+  c.name AS name,                    -- as in the table ceiling
+  max(CASE c.provenance WHEN 'measured' THEN c.per_s END) AS measured_per_s,    -- NULL: it was not measured
+  max(CASE c.provenance WHEN 'published' THEN c.per_s END) AS published_per_s,  -- NULL: none is known
+  coalesce(max(CASE c.provenance WHEN 'measured' THEN c.per_s END), max(c.per_s)) AS per_s,  -- what counts: the measured one where there is one
+  max(CASE c.provenance WHEN 'measured' THEN c.source END) AS measured_how,     -- how it was measured
+  max(CASE c.provenance WHEN 'published' THEN c.source END) AS published_in     -- where it is published
+FROM run r
+JOIN ceiling c ON c.device = r.device
+GROUP BY r.id, c.limits, c.name;
+
+-- The two limits that all steps of a run share: memory, and a large product of f32. Measured in the run, or where that was not done as published.
 CREATE VIEW IF NOT EXISTS run_ceiling AS
 SELECT
   r.id AS run,                       -- run
-  nullif(max(coalesce(d.triad_bytes_per_s, 0), coalesce(d.triad_streaming_bytes_per_s, 0)), 0) AS memory_bytes_per_s,  -- the faster of the two triads
-  d.product_flops_per_s AS compute_flops_per_s  -- a large f32 product
+  coalesce(max(CASE l.limits WHEN 'memory' THEN l.measured_per_s END), max(CASE l.limits WHEN 'memory' THEN l.per_s END))
+    AS memory_bytes_per_s,           -- the fastest way that was measured
+  max(CASE WHEN l.limits = 'compute' AND l.name = 'f32×f32→f32' THEN l.per_s END) AS compute_flops_per_s,  -- a large f32 product
+  max(CASE l.limits WHEN 'memory' THEN l.published_per_s END) AS published_memory_bytes_per_s,             -- as published; NULL: not known
+  max(CASE WHEN l.limits = 'compute' AND l.name = 'f32×f32→f32' THEN l.published_per_s END) AS published_compute_flops_per_s  -- as published; NULL: not known
 FROM run r
-LEFT JOIN device d ON d.id = r.device;
+LEFT JOIN run_limit l ON l.run = r.id
+GROUP BY r.id;
 
--- How near each step is to the machine's limits: memory, and a large product of its types (of f32, where its own were not measured).
--- Over 100 % means: its data fits into a cache.
+-- How near each step is to the machine's limits: memory, and a large product of its types (of f32, where its own are not known), measured
+-- in the run, else published. Over 100 % means: its data fits into a cache.
 CREATE VIEW IF NOT EXISTS roofline AS
 SELECT
   t.run AS run,                      -- run
@@ -147,19 +167,25 @@ SELECT
   CASE WHEN t.compute_flops_per_s IS NULL OR t.memory_bytes_per_s IS NULL THEN NULL
        WHEN t.flops / t.compute_flops_per_s > t.bytes / t.memory_bytes_per_s THEN 'compute' ELSE 'memory' END AS bound_by,  -- the nearer limit
   max(coalesce(t.flops / t.compute_flops_per_s, 0), coalesce(t.bytes / t.memory_bytes_per_s, 0)) * 1e9 AS attainable_ns,  -- time at the limits
-  t.median_ns AS median_ns,          -- time measured
+  t.median_ns AS median_ns,          -- time measured, or of a predicted run predicted
   t.pass_ns AS pass_ns,              -- time in a pass
   t.bytes / nullif(t.median_ns, 0) AS gb_per_s,       -- rate of its traffic
   t.flops / nullif(t.median_ns, 0) AS gflop_per_s,    -- rate of its nominal work
   min(t.compute_flops_per_s, t.flops / nullif(t.bytes, 0) * t.memory_bytes_per_s) / 1e9 AS attainable_gflop_per_s,  -- what the roof allows at this intensity
   100.0 * nullif(max(coalesce(t.flops / t.compute_flops_per_s, 0), coalesce(t.bytes / t.memory_bytes_per_s, 0)), 0) * 1e9
-    / nullif(t.median_ns, 0) AS roof_percent          -- attainable_ns as a share of the time measured
+    / nullif(t.median_ns, 0) AS roof_percent,         -- attainable_ns as a share of the time
+  100.0 * nullif(max(t.flops / t.published_flops_per_s, t.bytes / t.published_bytes_per_s), 0) * 1e9
+    / nullif(t.median_ns, 0) AS published_percent,    -- the same against the published limits; NULL: they are not known
+  t.basis AS basis                                    -- where the time is from: measured, recorded, predicted
 FROM (
-  SELECT s.*, coalesce(p.flops_per_s, c.compute_flops_per_s) AS compute_flops_per_s, c.memory_bytes_per_s AS memory_bytes_per_s
+  SELECT s.*, coalesce(p.per_s, c.compute_flops_per_s) AS compute_flops_per_s, c.memory_bytes_per_s AS memory_bytes_per_s,
+    coalesce(p.published_per_s, c.published_compute_flops_per_s) AS published_flops_per_s,
+    c.published_memory_bytes_per_s AS published_bytes_per_s,
+    CASE r.kind WHEN 'replay' THEN 'measured' ELSE r.kind END AS basis
   FROM step_time s
   JOIN run r ON r.id = s.run
   JOIN run_ceiling c ON c.run = s.run
-  LEFT JOIN device_product p ON p.device = r.device AND substr(s.precision, 1, length(p.operands)) = p.operands
+  LEFT JOIN run_limit p ON p.run = s.run AND p.limits = 'compute' AND substr(s.precision, 1, length(p.name)) = p.name
 ) t;
 
 -- Where the time of a run goes, longest first.

@@ -34,6 +34,7 @@ struct Step {
 
 struct Steps {
   int64_t run = 0;
+  bool predicted = false;
   std::vector<Identity> identities;
   std::vector<Step> steps;
 };
@@ -42,7 +43,7 @@ struct Steps {
 base::Result<Steps> read_steps(const model::Reader& reader, int64_t run) {
   const Cell id = cell(run);
   ASSIGN_OR_RETURN(model::Cursor cursor, reader.start(find("compare")->sql, std::span(&id, 1)));
-  Steps found{run, {}, {}};
+  Steps found{run, false, {}, {}};
   while (true) {
     ASSIGN_OR_RETURN(auto row, cursor.next());
     if (!row) return found;
@@ -62,9 +63,8 @@ struct Line {
   std::optional<double> change_ns;  ///< of a pass
 };
 
-constexpr std::string_view kNew = "new", kGone = "gone";
-
-std::string_view verdict_of(const Line& line) { return line.before < 0 ? kNew : line.after < 0 ? kGone : stats::text(line.verdict); }
+/// predicted: one of the two times, or both, were not measured: their difference says nothing of a change.
+constexpr std::string_view kNew = "new", kGone = "gone", kPredicted = "predicted";
 
 class Comparing {
  public:
@@ -117,20 +117,27 @@ class Comparing {
     if (after.n == INT64_MAX) after.n = 0;
     auto change = stats::change(before, after);
     if (change) change = stats::widened(*change, noise_);
+    const bool predicted = before_.predicted || after_.predicted;
     const auto counted = [&](Verdict verdict) { return verdicts[stats::text(verdict)]; };
     return {
         {"before_ns", "after_ns", "change_percent", "at_least_percent", "at_most_percent", "change_a_pass_ns", "verdict", "matched",
          "slower", "faster", "same", "not_judged", "new", "gone", "alike_percent", "noise_percent"},
         {{cell(before.median), cell(after.median), percent(change, &stats::Change::percent), percent(change, &stats::Change::low_percent),
           percent(change, &stats::Change::high_percent), cell(after.median - before.median),
-          cell(stats::text(stats::verdict_of_sum(before, after, noise_))), cell(matched()),
+          cell(predicted ? kPredicted : stats::text(stats::verdict_of_sum(before, after, noise_))), cell(matched()),
           cell(counted(Verdict::slower) + counted(Verdict::maybe_slower)), cell(counted(Verdict::faster) + counted(Verdict::maybe_faster)),
-          cell(counted(Verdict::same)), cell(counted(Verdict::few_samples) + counted(Verdict::not_timed)), cell(verdicts[kNew]),
-          cell(verdicts[kGone]), noise_.known() ? cell(100 * std::expm1(noise_.shift)) : Cell{},
+          cell(counted(Verdict::same)), cell(counted(Verdict::few_samples) + counted(Verdict::not_timed) + verdicts[kPredicted]),
+          cell(verdicts[kNew]), cell(verdicts[kGone]), noise_.known() ? cell(100 * std::expm1(noise_.shift)) : Cell{},
           noise_.known() ? cell(100 * std::expm1(1.96 * noise_.spread)) : Cell{}}}};
   }
 
  private:
+  std::string_view verdict_of(const Line& line) const {
+    if (line.before < 0 || line.after < 0) return line.before < 0 ? kNew : kGone;
+    const bool timed = line.verdict != Verdict::not_timed;
+    return timed && (before_.predicted || after_.predicted) ? kPredicted : stats::text(line.verdict);
+  }
+
   static const Step& of(const Steps& side, int32_t index) { return side.steps[static_cast<size_t>(index)]; }
   static const std::string& name_of(const Steps& side, int32_t index) { return side.identities[static_cast<size_t>(index)].name; }
   static Cell percent(const std::optional<stats::Change>& change, double stats::Change::*end) {
@@ -234,8 +241,10 @@ base::Result<Comparison> compare(RunOf before, RunOf after) {
   ASSIGN_OR_RETURN(const int64_t after_run, existing_run(after.reader, after.run));
   ASSIGN_OR_RETURN(Facts before_facts, facts_of(before.reader, before_run));
   ASSIGN_OR_RETURN(Facts after_facts, facts_of(after.reader, after_run));
-  ASSIGN_OR_RETURN(const Steps before_steps, read_steps(before.reader, before_run));
-  ASSIGN_OR_RETURN(const Steps after_steps, read_steps(after.reader, after_run));
+  ASSIGN_OR_RETURN(Steps before_steps, read_steps(before.reader, before_run));
+  ASSIGN_OR_RETURN(Steps after_steps, read_steps(after.reader, after_run));
+  before_steps.predicted = before_facts["kind"] == kPredicted;
+  after_steps.predicted = after_facts["kind"] == kPredicted;
   RETURN_IF_ERROR(check_timed(before_steps, before_facts));
   RETURN_IF_ERROR(check_timed(after_steps, after_facts));
   const Comparing comparing(before_steps, after_steps);

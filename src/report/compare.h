@@ -17,7 +17,8 @@ struct RunOf {
 struct Comparison {
   int64_t before = 0, after = 0;  ///< the runs
   /// The rows of the report `compare`: steps by how much they change the pass, the largest first; new and gone ones among them.
-  /// `at_least_percent`, `at_most_percent`: see stats::Change. `matched_by`: see report::MatchedBy.
+  /// `at_least_percent`, `at_most_percent`: see stats::Change. `matched_by`: see report::MatchedBy. Where a run is a prediction the verdict
+  /// is `predicted`.
   model::Rows steps;
   struct Pair {
     int32_t before = -1, after = -1;  ///< numbers of the steps in their plans; -1: it has none there

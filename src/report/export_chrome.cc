@@ -83,7 +83,9 @@ class Trace {
   base::Status write() {
     const model::Cell id = cell(run_);
     ASSIGN_OR_RETURN(steps_, read_steps(reader_, id));
-    name_process();
+    ASSIGN_OR_RETURN(const model::Rows facts, ask(reader_, "run_facts", std::span(&id, 1)));
+    const auto predicted = [](const std::vector<model::Cell>& row) { return row[0].text == "kind" && row[1].text == "predicted"; };
+    name_process(std::ranges::any_of(facts.rows, predicted) ? ", predicted" : "");
     name_thread(kPassThread, "passes");
     ASSIGN_OR_RETURN(const model::Rows passes, ask(reader_, "timeline_passes", std::span(&id, 1)));
     for (const auto& pass : passes.rows) RETURN_IF_ERROR(write_pass(pass[0].integer, pass[1].integer, pass[2].integer));
@@ -164,8 +166,8 @@ class Trace {
     fmt::format_to(std::back_inserter(ready_), ",\n{{\"ph\":\"M\",\"pid\":{},\"tid\":{},\"name\":\"{}\",\"args\":{{{}}}}}", run_, thread,
                    what, arguments);
   }
-  void name_process() {
-    meta("process_name", 0, fmt::format("\"name\":\"run {}\"", run_));
+  void name_process(std::string_view basis) {
+    meta("process_name", 0, fmt::format("\"name\":\"run {}{}\"", run_, basis));
     meta("process_sort_index", 0, fmt::format("\"sort_index\":{}", run_));
   }
   void name_thread(int thread, std::string_view name) {

@@ -2,8 +2,9 @@
 file(GLOB benches CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cc)
 # What a program links, where that is not all of the command line.
 set(bench_timeline profile_ui)
+set(bench_roofline profile_ui)
 if(NOT PROFILE_UI)
-  list(FILTER benches EXCLUDE REGEX "/timeline\\.cc$")
+  list(FILTER benches EXCLUDE REGEX "/(timeline|roofline)\\.cc$")
 endif()
 foreach(source ${benches})
   get_filename_component(name ${source} NAME_WE)

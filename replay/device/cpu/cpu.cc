@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "replay/device/cpu/arena.h"
+#include "replay/device/cpu/cache_ceilings.h"
 #include "replay/device/cpu/ceilings.h"
 #include "replay/device/cpu/dnnl.h"
 #include "replay/device/cpu/host.h"
@@ -149,6 +150,9 @@ Status CpuDevice::measure_ceilings(model::DeviceRecord& record) {
   record.triad_streaming_bytes_per_s = found.triad_streaming_bytes_per_s;
   record.product_flops_per_s = found.product_flops_per_s;
   record.products = found.products;
+  ASSIGN_OR_RETURN(const std::vector<model::CeilingRecord> caches, measure_caches(*jit_, threads_));
+  std::erase_if(record.ceilings, [](const model::CeilingRecord& c) { return c.provenance == model::CeilingRecord::Provenance::measured; });
+  record.ceilings.insert(record.ceilings.end(), caches.begin(), caches.end());
   return {};
 }
 

@@ -1,9 +1,13 @@
 // A step takes max(flops / rate, bytes / bandwidth) + a fixed start: round figures, so that expected numbers can be worked out by hand.
+// Where a machine is described it takes what is predicted for that (predict.h).
 #include "replay/device/null/null.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "replay/predict.h"
 #include "src/ir/cost.h"
 
 namespace replay::null {
@@ -14,15 +18,19 @@ constexpr int64_t kStart_ns = 1000;
 
 class NullDevice : public Device {
  public:
-  explicit NullDevice(const DeviceOptions& options) : threads_(options.threads > 0 ? options.threads : 1) {}
+  explicit NullDevice(const DeviceOptions& options) : threads_(options.threads > 0 ? options.threads : 1), as_(options.as) {}
 
   model::DeviceRecord describe() const override {
     model::DeviceRecord record;
-    record.name = "null";
-    record.model = "virtual clock: 10 GB/s, 100 GFLOP/s, 1 µs a start";
+    record.name = as_ ? as_->name : "null";
     record.threads = threads_;
-    record.triad_bytes_per_s = record.triad_streaming_bytes_per_s = kBytesPerSecond;
-    record.product_flops_per_s = kFlopsPerSecond;
+    if (as_) {
+      describe(*as_, record);
+    } else {
+      record.model = "virtual clock: 10 GB/s, 100 GFLOP/s, 1 µs a start";
+      record.triad_bytes_per_s = record.triad_streaming_bytes_per_s = kBytesPerSecond;
+      record.product_flops_per_s = kFlopsPerSecond;
+    }
     return record;
   }
   kernel::Target target() const override { return {}; }
@@ -53,7 +61,7 @@ class NullDevice : public Device {
     }
     return indices;
   }
-  std::string precision_of(StepId) const override { return "none"; }
+  std::string precision_of(StepId step) const override { return as_ ? predicted_precision(*steps_[static_cast<size_t>(step)]) : "none"; }
   base::Status write(BufferId, std::span<const std::byte>) override { return {}; }
   base::Status read(BufferId, std::span<std::byte> physical) override {
     std::fill(physical.begin(), physical.end(), std::byte{0});
@@ -70,7 +78,17 @@ class NullDevice : public Device {
   bool keeps_values() const override { return false; }
 
  private:
+  static void describe(const Machine& machine, model::DeviceRecord& record) {
+    record.model = machine.model;
+    record.driver = "none: predicted from a description";
+    record.ceilings = published_ceilings(machine);
+    for (const NamedFigure& f : figures_of(machine))
+      record.details.push_back({f.name, fmt::format("{:g}: {}", f.figure.value, f.figure.source)});
+    record.details.push_back({"formula", std::string(kPredictionFormula)});
+  }
+
   int64_t duration_ns(const Step& step) const {
+    if (as_) return std::llround(predict(*plan_, step, *as_).total_ns());
     if (step.moves_state) return kStart_ns;
     const ir::Cost nominal = ir::cost(*plan_->module, step.instr, ir::CostMethod::nominal);
     const ir::Cost traffic = ir::cost(*plan_->module, step.instr, ir::CostMethod::traffic);
@@ -79,6 +97,7 @@ class NullDevice : public Device {
   }
 
   int threads_;
+  std::optional<Machine> as_;
   const Plan* plan_ = nullptr;
   std::vector<const Step*> steps_;
   std::vector<int64_t> durations_ns_;

@@ -22,13 +22,14 @@ const factList = (names) => element('dl', {}, ...names.flatMap((name) => [elemen
 const showHeader = () => {
   const total = (value, what) => element('div', {}, element('b', {}, value), element('span', {}, what));
   head.append(element('h1', {}, facts.module || facts.source || `run ${data.run}`));
-  head.append(element('p', { class: 'about' }, `Run ${data.run}: ${facts.kind === 'recorded' ? 'times from a log' : 'replayed'}${facts.device ? ` on ${facts.device}` : ''}${facts.machine ? `, ${facts.machine}` : ''}; ${facts.started_utc} UTC; ${facts.tool || 'profile'}`));
+  head.append(element('p', { class: 'about' }, `Run ${data.run}: ${facts.kind === 'recorded' ? 'times from a log' : facts.kind === 'predicted' ? 'times predicted, nothing ran,' : 'replayed'}${facts.device ? ` on ${facts.device}` : ''}${facts.machine ? `, ${facts.machine}` : ''}; ${facts.started_utc} UTC; ${facts.tool || 'profile'}`));
   const coverage = data.tables.coverage.rows.map((row) => objectOf(data.tables.coverage.columns, row));
   const ran = coverage.filter((row) => ['kernel', 'library', 'copy', 'host', 'recorded'].includes(row.class));
   const sum = (rows, name) => rows.reduce((value, row) => value + (row[name] || 0), 0);
   const count = steps.length + data.steps.more;
   head.append(element('div', { class: 'totals' }, total(data.steps.pass_ns > 0 ? time(data.steps.pass_ns) : '–', 'a pass, sum of medians'), total(String(count), 'steps'), total(human(facts.passes), 'passes'),
     total(count ? `${sum(ran, 'steps_percent').toFixed(1)} %` : '–', 'of the steps ran as themselves'), total(facts.held_bytes ? bytes(facts.held_bytes) : '–', 'memory of the plan'), total(facts.status, 'status')));
+  if (facts.kind === 'predicted') head.append(element('p', { class: 'warning' }, `All times are predicted for ${facts.machine} from a description and a formula (timer, below): nothing was run or measured.`));
   if (facts.status !== 'complete') head.append(element('p', { class: 'warning' }, facts.status === 'running' ? 'This run was still being written when the page was made.' : `This run is ${facts.status}: what is here is what was measured until then.`));
   for (const row of coverage.filter((entry) => ['skip', 'reference', 'stand-in'].includes(entry.class))) {
     head.append(element('p', { class: 'warning' }, `${row.steps} steps are of class ${row.class}${row.pass_ns ? `, ${human(row.share_percent, 'x_percent')} of the time` : ''}: their times are not those of the program.`));

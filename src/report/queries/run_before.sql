@@ -7,4 +7,4 @@ LEFT JOIN module n ON n.id = e.module
 LEFT JOIN device d ON d.id = r.device
 LEFT JOIN device b ON b.id = e.device
 JOIN run_time t ON t.run = e.id AND t.timed_steps > 0
-WHERE r.id = ?1 AND n.name IS m.name AND b.name IS d.name AND b.threads IS d.threads AND (r.kind = 'replay' OR e.source = r.source);
+WHERE r.id = ?1 AND n.name IS m.name AND b.name IS d.name AND b.threads IS d.threads AND (r.kind <> 'recorded' OR e.source = r.source);

@@ -35,6 +35,8 @@ SELECT
   r.gflop_per_s AS gflop_per_s,
   r.attainable_gflop_per_s AS attainable_gflop_per_s,
   r.roof_percent AS roof_percent,
+  r.published_percent AS published_percent,
+  r.basis AS basis,
   t.worst_error AS worst_error,
   t.flags AS flags,
   coalesce(x.why, '') AS why

@@ -2,18 +2,21 @@
 -- Empty: no step of the run has a time, and it plans no memory.
 -- gain_ns: what could be won at most. Of a step far from its roof the time above it, summed over all steps of the same key; of data movement
 -- all of it. Rows are ordered by the time that they are about, weighted: a gain counts whole, what is only a hint a part.
+-- Of a predicted run (basis) nothing is said of steps that are far from their roof or timed badly: the formula, not a kernel, puts them there.
+-- Optional: basis
 WITH
 s AS MATERIALIZED (
   SELECT r.step AS step, r.name AS name, t.opcode AS opcode, r.class AS class, coalesce(nullif(t.key, ''), r.step) AS key, coalesce(x.flags, '') AS flags,
     coalesce(x.n, 0) AS n, r.median_ns AS median_ns, r.pass_ns AS pass_ns, r.gb_per_s AS gb_per_s, r.gflop_per_s AS gflop_per_s,
     r.bound_by AS bound_by, r.attainable_gflop_per_s AS attainable_gflop_per_s, r.roof_percent AS roof_percent, t.flops * t.trips AS flops,
     r.class IN ('kernel', 'library', 'copy') AS ran,
-    CASE WHEN r.roof_percent IS NOT NULL THEN max(r.pass_ns * (1 - r.roof_percent / 100), 0.0) END AS gain_ns
+    CASE WHEN r.roof_percent IS NOT NULL AND r.basis <> 'predicted' THEN max(r.pass_ns * (1 - r.roof_percent / 100), 0.0) END AS gain_ns
   FROM roofline r
   JOIN step t ON t.run = r.run AND t.step = r.step
   LEFT JOIN step_stat x ON x.run = r.run AND x.step = r.step AND x.variant = 0
   WHERE r.run = ?1
 ),
+basis AS MATERIALIZED (SELECT kind = 'predicted' AS predicted FROM run WHERE id = ?1),
 pass AS MATERIALIZED (SELECT sum(pass_ns) AS ns, count(*) AS steps, sum(flops) AS flops, sum(pass_ns IS NOT NULL) AS timed FROM s),
 -- Steps of one key are one piece of work; those of less than 10 µs are a finding of their own.
 alike AS MATERIALIZED (
@@ -43,8 +46,10 @@ found AS (
   JOIN pass p ON a.gain_ns >= 0.01 * p.ns
   UNION ALL
   SELECT 'largest step', a.name || CASE WHEN a.steps > 1 THEN format(' and %d more like it', a.steps - 1) ELSE '' END,
-    a.pass_ns, NULL, 'how fast it could be is not known here: its work or the limits of the machine were not told', a.step, 0.5 * a.pass_ns
-  FROM (SELECT * FROM alike WHERE gain_ns IS NULL ORDER BY pass_ns DESC, step LIMIT 3) a JOIN pass p ON a.pass_ns >= 0.05 * p.ns
+    a.pass_ns, NULL,
+    CASE WHEN b.predicted THEN format('predicted: %s is what bounds it', coalesce(a.bound_by, 'something unknown'))
+         ELSE 'how fast it could be is not known here: its work or the limits of the machine were not told' END, a.step, 0.5 * a.pass_ns
+  FROM (SELECT * FROM alike WHERE gain_ns IS NULL ORDER BY pass_ns DESC, step LIMIT 3) a JOIN pass p ON a.pass_ns >= 0.05 * p.ns JOIN basis b
   UNION ALL
   SELECT 'fusion that costs', name, pass_ns, -measured_saved_ns,
     format('its %d parts, run alone, take %.3g %% less: keep the compiler from fusing them', parts, -100 * measured_saved_ns / nullif(fused_ns * calls, 0)),
@@ -88,7 +93,7 @@ found AS (
   SELECT 'few samples', format('%d of %d steps were timed less than 3 times', count(*), max(p.timed)), sum(s.pass_ns), NULL,
     CASE WHEN (SELECT kind FROM run WHERE id = ?1) = 'recorded' THEN 'the log tells of no more passes: its times have no known spread'
          ELSE 'their medians are guesses: measure longer (--budget) or more often (--repeats)' END, NULL, 0.05 * sum(s.pass_ns)
-  FROM s JOIN pass p WHERE s.n BETWEEN 1 AND 2 HAVING sum(s.pass_ns) >= 0.2 * max(p.ns)
+  FROM s JOIN pass p WHERE s.n BETWEEN 1 AND 2 AND NOT (SELECT predicted FROM basis) HAVING sum(s.pass_ns) >= 0.2 * max(p.ns)
   UNION ALL
   SELECT 'memory peak', format('%s at %s', CASE WHEN m.live_bytes >= 1e9 THEN format('%.3g GB', m.live_bytes / 1e9) WHEN m.live_bytes >= 1e6
       THEN format('%.3g MB', m.live_bytes / 1e6) ELSE format('%.3g kB', m.live_bytes / 1e3) END, m.name),
@@ -110,6 +115,7 @@ SELECT
   100.0 * time_ns / nullif((SELECT ns FROM pass), 0) AS share_percent,
   gain_ns AS gain_ns,
   advice AS advice,
-  step AS step
+  step AS step,
+  CASE WHEN (SELECT predicted FROM basis) THEN 'predicted' END AS basis
 FROM found
 ORDER BY weight_ns DESC, finding, what;

@@ -4,7 +4,10 @@
 
 #include <cstring>
 #include <numeric>
+#include <set>
 
+#include "replay/device/cpu/arena.h"
+#include "replay/device/cpu/cache_ceilings.h"
 #include "replay/device/cpu/cpu.h"
 
 namespace replay::cpu {
@@ -349,6 +352,39 @@ TEST(CpuDevice, MeasuresCeilings) {
   EXPECT_GT(record.triad_bytes_per_s, 1e8);
   EXPECT_GT(record.triad_streaming_bytes_per_s, 1e8);
   EXPECT_GT(record.product_flops_per_s, 1e8);
+  ASSERT_TRUE(d->measure_ceilings(record).ok());  // again: it replaces
+  std::set<std::string> names;
+  for (const model::CeilingRecord& c : record.ceilings) {
+    EXPECT_TRUE(names.insert(c.name).second) << c.name;
+    EXPECT_GT(c.per_s, 1e9) << c.name;
+    EXPECT_LT(c.per_s, 1e14) << c.name << ": a sweep was left out";
+    EXPECT_EQ(c.limits, model::CeilingRecord::Limits::cache);
+  }
+  EXPECT_TRUE(names.contains("L1 read") && names.contains("L1 copy"));
+}
+
+TEST(CpuDevice, SweepsReadAndCopyEveryElementOfTheirRange) {
+  auto jit = Jit::make({});
+  ASSERT_TRUE(jit.ok());
+  const int lanes = (*jit)->lanes();
+  const int64_t n = 16 * lanes;
+  auto pages = Pages::make(1 << 16, 1);
+  ASSERT_TRUE(pages.ok());
+  auto* from = reinterpret_cast<int32_t*>(pages->data());
+  int32_t *to = from + 2 * n, *sink = to + 2 * n;
+  for (int64_t i = 0; i < 2 * n; ++i) from[i] = static_cast<int32_t>(i * 2654435761u), to[i] = -1;
+  int64_t repeats = 3;
+  void* args[] = {from, to, &repeats, sink};
+  for (const Moves moves : {Moves::read, Moves::copy}) {
+    auto code = (*jit)->compile({sweep_ir(lanes, moves), {"sweep"}});
+    ASSERT_TRUE(code.ok()) << code.error().message;
+    reinterpret_cast<Entry>(code->entries[0])(args, n, 2 * n, nullptr, 1);
+    int32_t expected = 0, found = 0;
+    for (int64_t i = n; i < 2 * n; ++i) expected ^= from[i];
+    for (int64_t i = 0; i < 8 * lanes; ++i) found ^= sink[8 * lanes + i];
+    EXPECT_EQ(found, expected);
+    for (int64_t i = 0; i < 2 * n; ++i) EXPECT_EQ(to[i], moves == Moves::copy && i >= n ? from[i] : -1) << i;
+  }
 }
 
 }  // namespace

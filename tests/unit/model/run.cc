@@ -41,8 +41,9 @@ TEST_F(RunTest, IsVisibleAsRunningAndGrowsPassByPass) {
 
 TEST_F(RunTest, KeepsDeviceOptionsKernelsStepsBuffersAndNotes) {
   save_run(1);
-  EXPECT_EQ(ask(path(), "SELECT name, threads, triad_bytes_per_s, triad_streaming_bytes_per_s IS NULL FROM device"),
-            "null|1|10000000000.000000|1");
+  EXPECT_EQ(ask(path(), "SELECT name, threads FROM device"), "null|1");
+  EXPECT_EQ(ask(path(), "SELECT limits, name, provenance, format('%g', per_s) FROM ceiling"),
+            "compute|f16×f16→f32|measured|2e+11 compute|f32×f32→f32|measured|1e+11 memory|triad|measured|1e+10");
   EXPECT_EQ(ask(path(), "SELECT name, value FROM device_detail"), "cache|1 MB");
   EXPECT_EQ(ask(path(), "SELECT name, value FROM run_option"), "rounding|border seed|1");
   EXPECT_EQ(ask(path(), "SELECT k.name, c.plain FROM kernel k JOIN content c ON c.id = k.content"),
@@ -68,7 +69,7 @@ TEST_F(RunTest, DescribedAgainReplacesWhatWasKnown) {
                 "SELECT (SELECT count(*) FROM device), (SELECT count(*) FROM step), (SELECT count(*) FROM kernel), (SELECT count(*) FROM "
                 "note WHERE run = 1)"),
             "1|2|1|1");
-  EXPECT_EQ(ask(path(), "SELECT triad_bytes_per_s FROM device"), "20000000000.000000");
+  EXPECT_EQ(ask(path(), "SELECT format('%g', per_s) FROM ceiling WHERE name = 'triad'"), "2e+10");
 }
 
 TEST_F(RunTest, KernelsOfASecondRunShareTheirSource) {

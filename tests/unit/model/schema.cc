@@ -28,7 +28,7 @@ TEST_F(Schema, EveryTableAndViewHasASentenceAboveIt) {
     EXPECT_TRUE(lines[i - 1].starts_with("-- ")) << lines[i];
     ++found;
   }
-  EXPECT_EQ(found, 37 + 22);
+  EXPECT_EQ(found, 37 + 23);
 }
 
 TEST_F(Schema, EveryColumnHasAComment) {
@@ -58,7 +58,7 @@ TEST_F(Schema, EveryViewRunsInTheShell) {
   ASSERT_TRUE(Store::open(path(), OpenMode::append).ok());
   const auto reader = Reader::open(path());
   const auto views = reader->query("SELECT name FROM sqlite_schema WHERE type = 'view'");
-  ASSERT_EQ(views->rows.size(), 22u);
+  ASSERT_EQ(views->rows.size(), 23u);
   for (const auto& row : views->rows) {
     EXPECT_EQ(std::system(("sqlite3 -readonly -bail '" + path() + "' 'SELECT * FROM " + row[0].text + "'").c_str()), 0) << row[0].text;
   }
@@ -105,7 +105,7 @@ TEST_F(Schema, AVersionWithoutAMigrationIsTold) {
   EXPECT_NE(done.error().message.find("schema 1 is too old for this version of profile"), std::string::npos);
 }
 
-/// What versions 4 to 7 changed, as version 3 had it: n = f(p, p), where f is a fusion and p a parameter.
+/// What versions 4 to 8 changed, as version 3 had it: n = f(p, p), where f is a fusion and p a parameter.
 constexpr std::string_view kVersion3 = R"(
   CREATE TABLE instruction (id INTEGER PRIMARY KEY, computation INTEGER NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL,
     opcode TEXT NOT NULL, kind TEXT NOT NULL, dtype TEXT NOT NULL, shape INTEGER NOT NULL, layout INTEGER NOT NULL,
@@ -130,6 +130,12 @@ constexpr std::string_view kVersion3 = R"(
     depth INTEGER NOT NULL, name TEXT NOT NULL) STRICT;
   CREATE TABLE op (id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES module(id), position INTEGER NOT NULL, type TEXT NOT NULL,
     name TEXT NOT NULL, short_name TEXT NOT NULL, scope INTEGER NOT NULL REFERENCES scope(id), phase TEXT NOT NULL) STRICT;
+  CREATE TABLE device (id INTEGER PRIMARY KEY, name TEXT NOT NULL, model TEXT NOT NULL, driver TEXT NOT NULL, libraries TEXT NOT NULL,
+    threads INTEGER NOT NULL, triad_bytes_per_s REAL, triad_streaming_bytes_per_s REAL, product_flops_per_s REAL) STRICT;
+  CREATE TABLE device_product (device INTEGER NOT NULL REFERENCES device(id), operands TEXT NOT NULL, flops_per_s REAL NOT NULL,
+    PRIMARY KEY (device, operands)) STRICT, WITHOUT ROWID;
+  INSERT INTO device VALUES (8, 'cpu', 'a machine', '1', 'none', 2, 20e9, NULL, 200e9), (9, 'null', 'nothing', '', '', 1, NULL, NULL, NULL);
+  INSERT INTO device_product VALUES (8, 'bf16×bf16→f32', 400e9), (8, 'f32×f32→f32', 1);
   CREATE TABLE run (id INTEGER PRIMARY KEY, module INTEGER REFERENCES module(id), device INTEGER, status TEXT NOT NULL, writer TEXT NOT NULL,
     started_unix_ns INTEGER NOT NULL, finished_unix_ns INTEGER, plan_ns INTEGER NOT NULL, compile_ns INTEGER NOT NULL,
     arena_bytes INTEGER NOT NULL, peak_bytes INTEGER NOT NULL, peak_step TEXT NOT NULL) STRICT;
@@ -145,7 +151,7 @@ constexpr std::string_view kVersion3 = R"(
   INSERT INTO module VALUES (4, 3, 0, 'm', 1, 5);
   INSERT INTO scope VALUES (1, 4, NULL, 0, 'net');
   INSERT INTO op VALUES (1, 4, 0, 'MatMul', 'net/a', 'net/a', 1, 'forward'), (2, 4, 1, '', 'net/b', 'net/b', 1, 'backward');
-  INSERT INTO run VALUES (1, 4, NULL, 'complete', 'w', 1, 2, 3, 4, 5, 6, 's');
+  INSERT INTO run VALUES (1, 4, 8, 'complete', 'w', 1, 2, 3, 4, 5, 6, 's');
   INSERT INTO step VALUES (1, 0, 'n', 'main', 'negate', '', 'kernel', 'k', '', 'f32', 13, 1, 2, 3, 0, 0, NULL, 0);
   INSERT INTO computation VALUES (5, 4, 0, 'main', 11, 3, 13);
   INSERT INTO string VALUES (1, 'f32[1]'), (2, '{0}'), (3, 'net.py'), (4, '');
@@ -175,7 +181,31 @@ TEST_F(Schema, OfVersion3IsBroughtUpWithAllItsRows) {
             "1|3|MatMul|net/a|net|given|device 2|3|NULL|net/b|net||device");
   EXPECT_EQ(ask(path(), "SELECT r.kind, r.source, t.op, t.flops FROM run r JOIN step_time t ON t.run = r.id"), "replay|NULL|2|2.000000");
   EXPECT_EQ(ask(path(), "SELECT pass, variant, round, begin_ns, duration_ns, executions FROM sample"), "0|0|0|5|70|2 1|0|0|90|60|2");
+  EXPECT_EQ(ask(path(), "SELECT device, limits, name, provenance, format('%g', per_s) FROM ceiling"),
+            "8|compute|bf16×bf16→f32|measured|4e+11 8|compute|f32×f32→f32|measured|2e+11 8|memory|triad|measured|2e+10");
+  EXPECT_EQ(ask(path(), "SELECT format('%g', memory_bytes_per_s), format('%g', compute_flops_per_s) FROM run_ceiling"), "2e+10|2e+11");
+  EXPECT_EQ(ask(path(), "SELECT name, threads FROM device"), "cpu|2 null|1");
+  EXPECT_EQ(ask(path(), "SELECT * FROM pragma_foreign_key_check"), "");
   EXPECT_EQ(ask(path(), "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND tbl_name IN ('instruction', 'operand')"), "0");
+}
+
+TEST_F(Schema, OfVersion7TakesPredictedRunsOnceItIsBroughtUp) {
+  {
+    auto database = Database::open(path(), Database::Access::write, std::chrono::milliseconds(0));
+    const std::string mark = "PRAGMA user_version = 3; PRAGMA application_id = " + std::to_string(kApplicationId);
+    ASSERT_TRUE(database->execute(std::string(kVersion3) + "DROP TABLE device_product;" + mark).ok()) << "version 1 had no such table";
+  }
+  auto store = Store::open(path(), OpenMode::append);
+  ASSERT_TRUE(store.ok()) << store.error().message;
+  model::Run run;
+  run.kind = RunKind::predicted;
+  run.device.name = "h100";
+  run.device.ceilings = {{CeilingRecord::Limits::memory, "memory", 3e12, CeilingRecord::Provenance::published, "a datasheet"}};
+  ASSERT_TRUE(store->begin(run).ok());
+  EXPECT_EQ(ask(path(), "SELECT id, kind FROM run"), "1|replay 2|predicted");
+  EXPECT_EQ(
+      ask(path(), "SELECT run, limits, name, measured_per_s, format('%g', published_per_s), published_in FROM run_limit WHERE run = 2"),
+      "2|memory|memory|NULL|3e+12|a datasheet");
 }
 
 TEST_F(Schema, OfThisVersionIsLeftAlone) {

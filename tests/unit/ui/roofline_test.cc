@@ -6,6 +6,8 @@
 #include "src/report/report.h"
 #include "tests/unit/ui/person.h"
 #include "ui/roofline_data.h"
+#include "ui/roofline_draw.h"
+#include "ui/roofline_marks.h"
 
 namespace ui {
 namespace {
@@ -131,6 +133,98 @@ TEST(Roofline, SumsWeighByTime) {
   EXPECT_DOUBLE_EQ(sum.pass_ns, 8000);
   EXPECT_DOUBLE_EQ(sum.bytes, 62'000);
   EXPECT_DOUBLE_EQ(sum.attainable_ns, 2 * 100 + 2 * 3000);
+}
+
+TEST(Roofline, HoldsStepsAgainstWhatWasMeasuredAndElseAgainstWhatIsPublished) {
+  using Limits = Ceiling::Limits;
+  using Provenance = Ceiling::Provenance;
+  std::vector<Ceiling> ceilings = {{Limits::memory, "triad", 8e9},
+                                   {Limits::memory, "memory", 12e9, Provenance::published, "a datasheet"},
+                                   {Limits::compute, "f32×f32→f32", 200e9, Provenance::published, "a datasheet"}};
+  const Roofline roof = make_roofline(run_of({step(0, 1000, 10'000, 1000)}), ceilings);
+  EXPECT_EQ(roof.best(Limits::memory), 8e9);
+  EXPECT_EQ(roof.best(Limits::compute), 200e9);
+  EXPECT_EQ(roof.best(Limits::cache), 0);
+}
+
+TEST(Roofline, DrawsOfCachesTheFasterWayAndOfPublishedProductsThoseThatAreUsed) {
+  using Limits = Ceiling::Limits;
+  using Provenance = Ceiling::Provenance;
+  StepInfo product = step(0, 1000, 10'000, 1000);
+  product.precision = "f16×f16→f32→f16";
+  const Roofline roof = make_roofline(run_of({product}), {{Limits::compute, "f16×f16→f32", 300e9},
+                                                          {Limits::compute, "f32×f32→f32", 100e9},
+                                                          {Limits::compute, "f16×f16→f32", 400e9, Provenance::published, ""},
+                                                          {Limits::compute, "f64×f64→f64", 50e9, Provenance::published, ""},
+                                                          {Limits::cache, "L1 read", 90e9},
+                                                          {Limits::cache, "L1 copy", 70e9}});
+  std::string names;
+  for (const Ceiling& c : drawn_ceilings(roof)) names += c.name + (c.is_published() ? " p" : "") + (c.used ? "; " : " (not used); ");
+  EXPECT_EQ(names, "f16×f16→f32; f32×f32→f32 (not used); f16×f16→f32 p; L1 read; ");
+}
+
+RoofView plain_view() { return {{0, 0, 1000, 500}, {}, {500, 100}, {250, -100}, {}, 13}; }
+
+TEST(RoofMarks, OfPointsOnOnePlaceOneIsDrawn) {
+  std::vector<StepInfo> steps;
+  for (int i = 0; i < 50'000; ++i) steps.push_back(step(i, 1000, 1000, 1000));
+  steps.push_back(step(50'000, 1e9, 1e9, 1e8));  // all others are nothing beside it
+  const Roofline roof = make_roofline(run_of(std::move(steps)), kCeilings);
+  RoofMarks marks;
+  marks.place(roof, color_words(roof, RoofColor::cls), {}, plain_view());
+  ASSERT_EQ(marks.main().size(), 2u);
+  EXPECT_GT(marks.main()[0].radius, marks.main()[1].radius) << "the largest is drawn first";
+  EXPECT_EQ(marks.at(marks.main()[1].x, marks.main()[1].y), static_cast<int64_t>(marks.main()[1].point));
+  EXPECT_EQ(marks.at(5, 5), -1);
+  EXPECT_TRUE(marks.strip().empty());
+}
+
+TEST(RoofMarks, ManyPointsAreBoundedByPixels) {
+  std::vector<StepInfo> steps;
+  for (int i = 0; i < 200'000; ++i)
+    steps.push_back(step(i, 1000 * std::pow(10, (i % 499) / 250.0), 1000 * std::pow(10, (i % 997) / 400.0), 1000));
+  const Roofline roof = make_roofline(run_of(std::move(steps)), kCeilings);
+  RoofMarks marks;
+  RoofView small = plain_view();
+  small.main = {0, 0, 100, 100};
+  small.x = {0, 40}, small.y = {100, -40};
+  marks.place(roof, color_words(roof, RoofColor::cls), {}, small);
+  EXPECT_LT(marks.main().size(), 42u * 42 + 400);
+  EXPECT_GT(marks.main().size(), 20u);
+}
+
+TEST(RoofMarks, HiddenColoursAndWhatIsOutsideAreNotShown) {
+  StepInfo other = step(1, 1000, 1e6, 1000);
+  other.cls = "library";
+  const Roofline roof = make_roofline(run_of({step(0, 2000, 1000, 1000), other}), kCeilings);
+  const ColorWords words = color_words(roof, RoofColor::cls);
+  RoofMarks marks;
+  marks.place(roof, words, {1}, plain_view());
+  ASSERT_EQ(marks.main().size(), 1u);
+  EXPECT_EQ(words.words[marks.main()[0].word], "kernel");
+  EXPECT_FALSE(marks.position(1).shown);
+  RoofView away = plain_view();
+  away.x.at_zero = -5000;
+  marks.place(roof, words, {}, away);
+  EXPECT_TRUE(marks.main().empty());
+}
+
+TEST(RoofMarks, ALassoTakesWhatIsInside) {
+  std::vector<StepInfo> steps;
+  for (int i = 0; i < 100; ++i) steps.push_back(step(i, 1000, 1000 * std::pow(10, i / 40.0), 1000));
+  const Roofline roof = make_roofline(run_of(std::move(steps)), kCeilings);
+  RoofMarks marks;
+  marks.place(roof, color_words(roof, RoofColor::cls), {}, plain_view());
+  const std::vector<float> xs = {400, 620, 640, 390}, ys = {20, 10, 480, 490};
+  std::vector<uint32_t> expected;
+  for (size_t i = 0; i < marks.points(); ++i) {
+    const auto p = marks.position(i);
+    if (p.shown && inside(xs, ys, p.x, p.y)) expected.push_back(static_cast<uint32_t>(i));
+  }
+  EXPECT_EQ(points_inside(marks, xs, ys), expected);
+  EXPECT_FALSE(expected.empty());
+  EXPECT_TRUE(points_inside(marks, std::vector<float>{1, 2}, std::vector<float>{1, 2}).empty());
+  EXPECT_TRUE(points_inside(marks, std::vector<float>{1, 2, 1e30f}, std::vector<float>{1, 1e30f, -1e30f}).empty());
 }
 
 // --- the panel

@@ -1,0 +1,134 @@
+// Points are dealt into cells of a size that fits their radius: a mark is left out where its cell has one already that covers it.
+#include "ui/roofline_marks.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace ui {
+namespace {
+
+constexpr float kLargest_em = 1.5f, kLeast_em = 0.16f;  ///< radius of a mark of most time, and of none
+constexpr float kCell = 2.5f;                           ///< pixels: marks no larger than it cover their cell
+constexpr size_t kLevels = 6;                           ///< cells are kCell · 2^level wide
+constexpr size_t kColors = 16;                          ///< distinct ones in a cell; color_words makes fewer
+
+/// What stands in the cells of one size.
+class Cells {
+ public:
+  Cells(const Box& area, float cell) : area_(area), per_pixel_(1 / cell) {
+    across_ = static_cast<size_t>((area.x1 - area.x0) * per_pixel_) + 2;
+    words_.assign(across_ * (static_cast<size_t>((area.y1 - area.y0) * per_pixel_) + 2), 0);
+  }
+  uint16_t& at(float x, float y) {
+    const auto column = static_cast<size_t>(std::max(0.f, (x - area_.x0) * per_pixel_));
+    const auto row = static_cast<size_t>(std::max(0.f, (y - area_.y0) * per_pixel_));
+    return words_[std::min(words_.size() - 1, row * across_ + std::min(column, across_ - 1))];
+  }
+
+ private:
+  Box area_;
+  float per_pixel_;
+  size_t across_ = 1;
+  std::vector<uint16_t> words_;  ///< a bit for each colour
+};
+
+/// The cells whose size is between a quarter and half of the radius.
+size_t level_of(float radius) {
+  size_t level = 0;
+  for (float cell = kCell * 2; cell <= radius && level + 1 < kLevels; cell *= 2) ++level;
+  return level;
+}
+
+}  // namespace
+
+void RoofMarks::place(const Roofline& roof, const ColorWords& colors, const std::set<size_t>& hidden, const RoofView& view) {
+  view_ = view;
+  const size_t n = roof.points.size();
+  x_.resize(n), y_.resize(n), r_.resize(n);
+  std::vector<bool> seen(colors.words.size());
+  for (size_t word = 0; word < seen.size(); ++word) seen[word] = !hidden.contains(word);
+  const auto strip_width = static_cast<double>(view.strip.x1 - view.strip.x0);
+  for (size_t i = 0; i < n; ++i) {
+    const RoofPoint& p = roof.points[i];
+    const Box& area = p.beside ? view.strip : view.main;
+    const auto x = static_cast<float>(p.beside ? area.x0 + strip_width * static_cast<double>(p.x) : view.x.pixel(static_cast<double>(p.x)));
+    const auto y = static_cast<float>((p.beside ? view.strip_y : view.y).pixel(static_cast<double>(p.y)));
+    const bool in = seen[colors.of_point[i]] && x >= area.x0 - 1 && x <= area.x1 + 1 && y >= area.y0 - 1 && y <= area.y1 + 1 &&
+                    (!p.beside || view.has_strip());
+    x_[i] = in ? x : kNowhere;
+    y_[i] = y;
+    r_[i] = view.em * std::max(kLeast_em, kLargest_em * p.root_weight);
+  }
+  main_ = taken(roof, colors, false);
+  strip_ = taken(roof, colors, true);
+  mark_x_.clear(), mark_y_.clear();
+  for (const auto* marks : {&main_, &strip_}) {
+    for (const RoofMark& mark : *marks) mark_x_.push_back(mark.x), mark_y_.push_back(mark.y);
+  }
+  const float left = view.has_strip() ? std::min(view.strip.x0, view.main.x0) : view.main.x0;
+  grid_ = PointGrid(mark_x_, mark_y_, {left - 2, view.main.y0 - 2, view.main.x1 + 2, view.main.y1 + 2}, view.em);
+}
+
+std::vector<RoofMark> RoofMarks::taken(const Roofline& roof, const ColorWords& colors, bool strip) const {
+  std::vector<RoofMark> marks;
+  const Box& area = strip ? view_.strip : view_.main;
+  if (area.x1 <= area.x0 || area.y1 <= area.y0) return marks;
+  std::vector<Cells> cells;
+  for (size_t level = 0; level < kLevels; ++level) cells.emplace_back(area, kCell * static_cast<float>(1 << level));
+  for (size_t i = 0; i < roof.points.size(); ++i) {
+    if (roof.points[i].beside != strip || x_[i] == kNowhere) continue;
+    const uint16_t word = colors.of_point[i];
+    const size_t level = level_of(r_[i]);
+    uint16_t& there = cells[level].at(x_[i], y_[i]);
+    const auto bit = static_cast<uint16_t>(r_[i] <= kCell ? 0xFFFF : 1u << (word % kColors));
+    if ((there & bit) != 0) continue;
+    there = static_cast<uint16_t>(there | bit);
+    marks.push_back({x_[i], y_[i], r_[i], static_cast<uint32_t>(i), word});
+  }
+  return marks;
+}
+
+RoofMarks::Position RoofMarks::position(size_t point) const {
+  return point < x_.size() ? Position{x_[point], y_[point], r_[point], x_[point] != kNowhere} : Position{};
+}
+
+int64_t RoofMarks::at(float x, float y) const {
+  const float em = view_.em, reach = em * 1.9f;
+  int64_t best = -1;
+  float least = 1e9f;
+  for (const uint32_t i : grid_.near({x - reach, y - reach, x + reach, y + reach})) {
+    const RoofMark& mark = i < main_.size() ? main_[i] : strip_[i - main_.size()];
+    const float distance = std::hypot(mark.x - x, mark.y - y);
+    if (distance > mark.radius + em * 0.3f) continue;
+    const float rank = distance <= mark.radius ? mark.radius : em * 2 + distance;
+    if (rank < least) least = rank, best = mark.point;
+  }
+  return best;
+}
+
+std::vector<uint32_t> points_inside(const RoofMarks& marks, std::span<const float> xs, std::span<const float> ys) {
+  std::vector<uint32_t> found;
+  if (xs.size() < 3 || xs.size() != ys.size()) return found;
+  const auto [y_lo, y_hi] = std::ranges::minmax(ys);
+  if (!(y_hi - y_lo < 1e5f)) return found;
+  const float top = std::floor(y_lo);
+  std::vector<std::vector<float>> crossings(static_cast<size_t>(y_hi - top) + 1);  // x where the line crosses the middle of a row
+  for (size_t row = 0; row < crossings.size(); ++row) {
+    const float y = top + static_cast<float>(row) + 0.5f;
+    for (size_t i = 0, j = xs.size() - 1; i < xs.size(); j = i++) {
+      if ((ys[i] > y) != (ys[j] > y)) crossings[row].push_back((xs[j] - xs[i]) * (y - ys[i]) / (ys[j] - ys[i]) + xs[i]);
+    }
+    std::ranges::sort(crossings[row]);
+  }
+  for (size_t i = 0; i < marks.points(); ++i) {
+    const RoofMarks::Position p = marks.position(i);
+    if (!p.shown || p.y < top || p.y - top >= static_cast<float>(crossings.size())) continue;
+    const std::vector<float>& row = crossings[static_cast<size_t>(p.y - top)];
+    const auto before = std::ranges::lower_bound(row, p.x) - row.begin();
+    if (before % 2 == 1) found.push_back(static_cast<uint32_t>(i));
+  }
+  return found;
+}
+
+}  // namespace ui

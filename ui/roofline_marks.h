@@ -1,0 +1,68 @@
+// Where the steps of a roofline stand in pixels, and which of them are drawn: made again when view, size or colours change, so that a frame
+// costs what can be seen and not what the run holds. No ImGui in here.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "ui/plot_data.h"
+#include "ui/roofline_data.h"
+
+namespace ui {
+
+/// Pixels of decimal logarithms.
+struct LogScale {
+  double at_zero = 0, per_decade = 1;
+  double pixel(double log10) const { return at_zero + per_decade * log10; }
+  bool operator==(const LogScale&) const = default;
+};
+struct RoofView {
+  Box main, strip;  ///< areas; strip, of steps without flops: empty where there is none
+  LogScale x, y, strip_y;
+  float em = 13;
+  bool has_strip() const { return strip.x1 > strip.x0; }
+};
+
+struct RoofMark {
+  float x = 0, y = 0, radius = 0;
+  uint32_t point = 0;  ///< in Roofline::points
+  uint16_t word = 0;   ///< in ColorWords::words
+};
+
+class RoofMarks {
+ public:
+  /// Linear. Of marks that cover nearly the same place only the one of most time is drawn: of those no larger than a place one, of larger
+  /// ones one of each colour.
+  void place(const Roofline& roof, const ColorWords& colors, const std::set<size_t>& hidden, const RoofView& view);
+
+  /// In the order of drawing: most time first, so that small ones lie over large ones.
+  std::span<const RoofMark> main() const { return main_; }
+  std::span<const RoofMark> strip() const { return strip_; }
+  /// Position of a point, whether a mark was drawn for it or not; `shown` is false outside the view and of hidden colours.
+  struct Position {
+    float x = 0, y = 0, radius = 0;
+    bool shown = false;
+  };
+  Position position(size_t point) const;
+  size_t points() const { return x_.size(); }
+  /// The smallest drawn mark under a place, or the nearest one by a finger's width, as its point; −1: none.
+  int64_t at(float x, float y) const;
+
+ private:
+  std::vector<RoofMark> taken(const Roofline& roof, const ColorWords& colors, bool strip) const;
+  static constexpr float kNowhere = std::numeric_limits<float>::lowest();
+  std::vector<float> x_, y_, r_;  ///< by point; kNowhere: not shown
+  std::vector<RoofMark> main_, strip_;
+  std::vector<float> mark_x_, mark_y_;  ///< of both, main first, as the grid numbers them
+  PointGrid grid_;
+  RoofView view_;
+};
+
+/// The points whose position is inside a closed line, by the even-odd rule at the centre of their pixel's row. Linear in points + rows of
+/// the line's height × its corners.
+std::vector<uint32_t> points_inside(const RoofMarks& marks, std::span<const float> xs, std::span<const float> ys);
+
+}  // namespace ui
