@@ -18,8 +18,8 @@ struct Ceiling {
   std::string name;
   double per_s = 0;  ///< bytes or flops
   enum class Provenance : uint8_t { measured, published } provenance = Provenance::measured;
-  std::string source;  ///< how it was measured, or where it is published
-  bool used = true;    ///< it limits a step of the run
+  std::string source{};  ///< how it was measured, or where it is published
+  bool used = true;      ///< it limits a step of the run
   bool is_diagonal() const { return limits != Limits::compute; }
   bool is_published() const { return provenance == Provenance::published; }
 };

@@ -45,7 +45,17 @@ void make(const std::string& path, int steps) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> decade(0, 1);
   model::Run run;
-  run.device = {"cpu", "synthetic", "", "", 1, 10e9, 15e9, 100e9, {{"f16×f16→f32", 200e9}}, {}, {{Limits::cache, "L2 read", 80e9}}};
+  run.device = {"cpu",
+                "synthetic",
+                "",
+                "",
+                1,
+                10e9,
+                15e9,
+                100e9,
+                {{"f16×f16→f32", 200e9}},
+                {},
+                {{Limits::cache, "L2 read", 80e9, model::CeilingRecord::Provenance::measured, ""}}};
   std::vector<model::Sample> samples;
   int64_t begin_ns = 0;
   for (int i = 0; i < steps; ++i) {
@@ -111,7 +121,7 @@ class Stage {
     return cpu_ms() - begin;
   }
   int vertices() const { return ImGui::GetDrawData()->TotalVtxCount; }
-  bool has_run() const { return session_.data() != nullptr; }
+  bool has_run() { return session_.data() != nullptr; }
 
  private:
   ui::Session session_;

@@ -15,8 +15,8 @@ namespace replay::cpu {
 namespace {
 
 constexpr int kVectors = 8;  ///< of an iteration: more than loads in flight of one register's chain
-constexpr int kBest = 4;
-constexpr double kSweep_s = 4e-3;
+constexpr int kBest = 24;
+constexpr double kSweep_s = 0.6e-3;       ///< short, so that on a busy machine some sweeps are not interrupted
 constexpr int64_t kLargestL3 = 32 << 20;  ///< bytes in use: a guest sees all of a cache that it shares with others
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }

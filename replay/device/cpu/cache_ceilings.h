@@ -20,7 +20,7 @@ std::string sweep_ir(int lanes, Moves moves);
 
 /// Rates of L1, L2 and L3 of all threads together, "L1 read", "L1 copy", …: each thread sweeps over a part of its own that fits into half
 /// of the cache and not into the next smaller one. A copy counts the bytes that it reads and those that it writes. Caches that the system
-/// does not tell of are left out. Takes about 0.15 s.
+/// does not tell of are left out. Takes about 0.1 s.
 base::Result<std::vector<model::CeilingRecord>> measure_caches(Jit& jit, int threads);
 
 }  // namespace replay::cpu

@@ -9,6 +9,8 @@
 #include "replay/device/cpu/arena.h"
 #include "replay/device/cpu/cache_ceilings.h"
 #include "replay/device/cpu/cpu.h"
+#include "replay/device/cpu/jit.h"
+#include "replay/device/cpu/threads.h"
 
 namespace replay::cpu {
 namespace {
