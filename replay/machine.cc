@@ -245,7 +245,9 @@ base::Result<Machine> machine_named(const std::string& name) {
 
 const Machine* machine_reported_as(std::string_view model) {
   for (const Machine& machine : known_machines()) {
-    if (std::ranges::find(machine.reported_as, model) != machine.reported_as.end()) return &machine;
+    for (const std::string& name : machine.reported_as) {
+      if (model.starts_with(name) && (model.size() == name.size() || model[name.size()] == ',')) return &machine;
+    }
   }
   return nullptr;
 }

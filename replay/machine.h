@@ -59,7 +59,7 @@ std::span<const Machine> known_machines();
 std::vector<std::string_view> names(std::span<const Machine> machines);
 /// By its name, or another word for it; or the file, where `name` ends with ".json". The Error names what is near.
 base::Result<Machine> machine_named(const std::string& name);
-/// The one whose `reported_as` is `model`; nullptr: none is known.
+/// The one whose `reported_as` is `model`, or begins it before a comma; nullptr: none is known.
 const Machine* machine_reported_as(std::string_view model);
 
 /// Every figure with its name and source, in the order of the files: what is stored of a run's device, and what `profile devices` prints.

@@ -52,6 +52,8 @@ TEST(Machines, OfTheTreeAreWholeAndNamedOnce) {
 TEST(Machines, AreFoundByTheirWordsAndByWhatDriversCallThem) {
   EXPECT_EQ(machine_named("h100-sxm")->name, "h100");
   EXPECT_EQ(machine_reported_as("NVIDIA A100-SXM4-80GB")->name, "a100");
+  EXPECT_EQ(machine_reported_as("NVIDIA H200, 132 multiprocessors")->name, "h200");
+  EXPECT_EQ(machine_reported_as("NVIDIA H200 NVL, 132 multiprocessors"), nullptr) << "another card";
   EXPECT_EQ(machine_reported_as("Intel(R) Xeon(R) Processor, 2 threads"), nullptr);
   EXPECT_EQ(machine_named("h10").error().message, "no description of a machine 'h10'; did you mean 'h100'? `profile devices` lists all");
   EXPECT_EQ(machine_named("toaster").error().message,
