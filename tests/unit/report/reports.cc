@@ -78,7 +78,8 @@ TEST_F(Reports, Fusions) {
 TEST_F(Reports, Roofline) {
   save_runs(1);
   EXPECT_EQ(show("roofline"),
-            "step,class,intensity_flop_per_byte,bound_by,median_ns,attainable_ns,gb_per_s,gflop_per_s,attainable_gflop_per_s,roof_percent,published_percent,basis\n"
+            "step,class,intensity_flop_per_byte,bound_by,median_ns,attainable_ns,gb_per_s,gflop_per_s,attainable_gflop_per_s,roof_percent,"
+            "published_percent,basis\n"
             "f,kernel,0.2,memory,2020,16,0.07920792079207921,0.015841584158415842,2,0.7920792079207922,,\n"
             "n,kernel,0.125,memory,1500,6.4,0.042666666666666665,0.005333333333333333,1.25,0.4266666666666667,,\n");
 }
