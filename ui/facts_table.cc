@@ -27,7 +27,9 @@ void fact_row(int id, std::string_view name, const std::string& value, const std
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   ImGui::PushID(id);
+  ImGui::PushTextWrapPos(0);  // to the end of the column
   ImGui::TextDisabled("%.*s", static_cast<int>(name.size()), name.data());
+  ImGui::PopTextWrapPos();
   if (!about.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%.*s", static_cast<int>(about.size()), about.data());
   ImGui::TableNextColumn();
   draw_selectable("##value", value, -1);

@@ -23,7 +23,8 @@ class CudaCache : public testing::Test {
     made.log = "ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 40 registers\n";
     return made;
   }
-  const std::string folder_ = BINARY_DIR "/tests/cache_test";
+  /// Its own: ctest runs tests at the same time.
+  const std::string folder_ = std::string(BINARY_DIR "/tests/cache_test.") + testing::UnitTest::GetInstance()->current_test_info()->name();
   const Cache cache_{folder_};
 };
 

@@ -187,6 +187,8 @@ class Injection : public testing::TestWithParam<const char*> {};
 TEST_P(Injection, EveryCallThatFailsIsNamed) {
   const Request request{.mode = GetParam(), .verify = false, .passes = 2};
   plan_fake("");
+  ASSERT_FALSE(replay_on_fake(kProgram, request).error);  // opens CUPTI, once a process
+  plan_fake("");
   ASSERT_FALSE(replay_on_fake(kProgram, request).error);
   std::istringstream lines(fake_report());
   std::string function;

@@ -3,6 +3,7 @@
 // that take minutes: tools/nightly.sh does.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -211,7 +212,7 @@ TEST_P(HostileText, DeepNestingIsHandled) {
 
 /// What is stored can be shown anywhere.
 TEST_P(HostileText, NamesMayHoldAnything) {
-  const std::string path = testing::TempDir() + "hostile.db";
+  const std::string path = testing::TempDir() + "hostile" + std::to_string(::getpid()) + ".db";  // tests run at the same time
   for (const std::string& name :
        {std::string("a\"b"), std::string("a'b; DROP TABLE op; --"), std::string("a\x01\x1b[2Jb"), std::string("a\xff\xc0\xed\xa0\x80"),
         std::string("../../etc/passwd"), std::string("*/ #include <x>"), std::string("a\0b", 3), std::string(1 << 20, 'n')}) {

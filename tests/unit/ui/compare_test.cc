@@ -1,6 +1,8 @@
 // Two runs: the rows of report::compare as records, sorted and filtered; then a person compares a run with itself and with another.
 #include "ui/compare_data.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -69,7 +71,7 @@ TEST(ComparePanel, SaysThatThereIsNoOtherRun) {
 }
 
 TEST(ComparePanel, ComparesRunsOfTwoFilesAndSelectsAStep) {
-  const std::string copy = ::testing::TempDir() + "/profile_compare_test.db";
+  const std::string copy = ::testing::TempDir() + "/profile_compare_test" + std::to_string(::getpid()) + ".db";
   std::filesystem::copy_file(sample("mnist"), copy, std::filesystem::copy_options::overwrite_existing);
   Person person({sample("mnist"), copy});
   person.show("compare");

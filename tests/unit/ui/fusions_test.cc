@@ -1,6 +1,8 @@
 // Fusions: sums, filters and order are computed without a window; then a person looks at them.
 #include "ui/fusions_data.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -157,7 +159,7 @@ TEST(FusionsPanel, SelectsTheFusionThatIsClickedAndFollowsTheSelection) {
 
 /// BERT with measurements planted: of three fusions one pays, one is neutral, one costs, and their parts have times.
 std::string measured_bert() {
-  const std::string path = ::testing::TempDir() + "/profile_fusions_test.db";
+  const std::string path = ::testing::TempDir() + "/profile_fusions_test" + std::to_string(::getpid()) + ".db";
   std::filesystem::copy_file(sample("bert"), path, std::filesystem::copy_options::overwrite_existing);
   auto database = model::Database::open(path, model::Database::Access::write, std::chrono::seconds(5));
   EXPECT_TRUE(database.ok());

@@ -1,6 +1,8 @@
 // Source lines: the tree, the places where a text is looked for, its lines; then a person looks at them.
 #include "ui/source_data.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
 
@@ -76,7 +78,7 @@ TEST(SourceCandidates, StayBelowTheFolders) {
 class SourceFiles : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = ::testing::TempDir() + "/profile_source_test";
+    folder_ = ::testing::TempDir() + "/profile_source_test" + std::to_string(::getpid());  // tests run at the same time
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_ + "/inside/deep");
   }
