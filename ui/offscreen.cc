@@ -23,6 +23,9 @@ Offscreen::Offscreen(int width, int height, const Theme& theme) : theme_(theme) 
   io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
   io.DeltaTime = 1.f / 60;
   io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+#if IMGUI_VERSION_NUM >= 18700
+  io.ConfigInputTrickleEventQueue = false;  // a hand's input counts in its frame, as before 1.87: keys and text are not spread over several
+#endif
   name_keys();
   load_fonts(theme);
   apply(theme);
