@@ -72,6 +72,7 @@ class RooflinePanel final : public Panel {
       view_.set_full({std::pow(10, roof->x_lo), std::pow(10, roof->x_hi), 0, 1, true},
                      {std::pow(10, roof->y_lo), std::pow(10, roof->y_hi), 0, 1, true});
       beside_.set_full({0, 1}, {std::pow(10, roof->beside_lo), std::pow(10, roof->beside_hi), 0, 1, true});
+      sum_ = roof->sum;
       list(*roof);
     }
   }
@@ -85,7 +86,6 @@ class RooflinePanel final : public Panel {
 
   void list(const Roofline& roof) {
     const std::vector<uint32_t>& all = picked_.empty() ? roof.steps_drawn : picked_;
-    sum_ = picked_.empty() ? roof.sum : sum_steps(*roof.run, all);
     lines_.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostLines)));
     sorted_ = {};
   }
@@ -105,7 +105,7 @@ class RooflinePanel final : public Panel {
   void pick_none() {
     if (picked_.empty()) return;
     picked_.clear();
-    if (shown_ != nullptr) list(*shown_);
+    if (shown_ != nullptr) sum_ = shown_->sum, list(*shown_);
   }
 
   // --- above the plot
@@ -184,11 +184,11 @@ class RooflinePanel final : public Panel {
                    beside_.y());
       beside = beside_.interact("beside", left);
     }
-    place(roof, main, left, strip);
+    const bool moved = place(roof, main, left, strip);  // then nothing is looked up: the next frame has time for it
     draw_ceilings(roof, main, strip ? &left : nullptr);
     draw_points(session, roof, main, strip ? &left : nullptr);
     draw_labels(roof, main, name_ceilings(roof, main));
-    const int64_t at = action.hovered || beside.hovered ? marks_.at(action.mouse.x, action.mouse.y) : -1;
+    const int64_t at = !moved && (action.hovered || beside.hovered) ? marks_.at(action.mouse.x, action.mouse.y) : -1;
     if (at >= 0) hover(roof, main, static_cast<size_t>(at));
     if (at >= 0 && (action.clicked || beside.clicked))
       session.select_step(roof.run->steps[roof.points[static_cast<size_t>(at)].index].step);
@@ -199,12 +199,13 @@ class RooflinePanel final : public Panel {
     ImGui::PopID();
   }
 
-  void place(const Roofline& roof, const Frame& main, const Frame& left, bool strip) {
+  /// Is it another placement than the last one?
+  bool place(const Roofline& roof, const Frame& main, const Frame& left, bool strip) {
     const float em = ImGui::GetFontSize();
     const std::string key =
         fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", drawn_revision_, taken_, em, strip, main.min.x, main.min.y, main.max.x,
                     main.max.y, view_.x().lo, view_.x().hi, view_.y().lo, view_.y().hi, beside_.y().lo, beside_.y().hi);
-    if (key == placed_) return;
+    if (key == placed_) return false;
     placed_ = key;
     const auto scale = [](const Axis& axis) {
       const double lo = std::log10(axis.lo), by = (axis.p1 - axis.p0) / (std::log10(axis.hi) - lo);
@@ -213,6 +214,7 @@ class RooflinePanel final : public Panel {
     const auto box = [](const Frame& f) { return Box{f.min.x, f.min.y, f.max.x, f.max.y}; };
     marks_.place(roof, colors(roof), hidden_,
                  {box(main), strip ? box(left) : Box{}, scale(main.x), scale(main.y), strip ? scale(left.y) : LogScale{}, em});
+    return true;
   }
 
   void draw_points(Session& session, const Roofline& roof, const Frame& main, const Frame* left) const {
@@ -312,8 +314,10 @@ class RooflinePanel final : public Panel {
   void pick(const Roofline& roof, const std::vector<ImVec2>& lasso) {
     std::vector<float> xs, ys;
     for (const ImVec2& p : lasso) xs.push_back(p.x), ys.push_back(p.y);
+    const std::vector<uint32_t> points = points_inside(marks_, xs, ys);
     picked_.clear();
-    for (const uint32_t point : points_inside(marks_, xs, ys)) picked_.push_back(roof.points[point].index);
+    for (const uint32_t point : points) picked_.push_back(roof.points[point].index);
+    sum_ = picked_.empty() ? roof.sum : sum_points(roof, points);
     list(roof);
   }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kOverRoof = 110;  ///< per cent; below that it is noise of the ceiling
 constexpr double kMarginDecades = 0.25;
-constexpr double kNamesShare = 0.16;  ///< of the height above the highest ceiling: for the names of ceilings
+constexpr double kNameShare = 0.05;  ///< of the height above the highest ceiling: for the name of each
 
 bool positive(double v) { return std::isfinite(v) && v > 0; }
 
@@ -75,6 +75,8 @@ void set_ranges(Roofline& out) {
   }
   const double memory = out.best(Ceiling::Limits::memory), compute = out.best(Ceiling::Limits::compute);
   double highest = 0;
+  const auto named =
+      std::ranges::count_if(out.ceilings, [](const Ceiling& c) { return !c.is_diagonal() && (c.used || !c.is_published()); });
   for (const Ceiling& c : out.ceilings) {
     if (c.limits == Ceiling::Limits::compute) y.take(log_of(c.per_s / 1e9)), highest = std::max(highest, c.per_s);
     if (c.limits == Ceiling::Limits::memory) beside.take(log_of(c.per_s / 1e9));
@@ -82,7 +84,9 @@ void set_ranges(Roofline& out) {
   if (memory > 0 && compute > 0) x.take(log_of(compute / memory) + 1);  // a decade right of the ridge: flat roofs are seen
   if (!x.empty()) out.x_lo = x.lo - kMarginDecades, out.x_hi = x.hi + kMarginDecades;
   if (!y.empty()) out.y_lo = y.lo - kMarginDecades, out.y_hi = y.hi + kMarginDecades;
-  if (highest > 0) out.y_hi = std::max(out.y_hi, log_of(highest / 1e9) + kNamesShare * (out.y_hi - out.y_lo));
+  if (highest > 0)
+    out.y_hi = std::max(
+        out.y_hi, log_of(highest / 1e9) + kNameShare * static_cast<double>(std::min<std::ptrdiff_t>(1 + named, 6)) * (out.y_hi - out.y_lo));
   if (!beside.empty()) out.beside_lo = beside.lo - kMarginDecades, out.beside_hi = beside.hi + kMarginDecades;
 }
 
@@ -95,6 +99,7 @@ void prepare(Roofline& out) {
     out.steps_drawn.push_back(out.points[i].index);
   }
   for (size_t by = 0; by < std::size(kRoofColorNames); ++by) out.colors.push_back(color_words(out, static_cast<RoofColor>(by)));
+  for (const uint32_t& index : out.steps_drawn) out.sums.push_back(sum_steps(*out.run, std::span(&index, 1)));
   out.sum = sum_steps(*out.run, out.steps_drawn);
   out.predicted = !out.run->steps.empty() && out.run->steps.front().basis == "predicted";
 }
@@ -205,6 +210,16 @@ StepSum sum_steps(const RunData& run, std::span<const uint32_t> indices) {
     if (positive(step.attainable_ns)) sum.attainable_ns += step.attainable_ns * calls;
     if (positive(step.flops)) sum.flops += step.flops * calls;
     if (positive(step.bytes)) sum.bytes += step.bytes * calls;
+  }
+  return sum;
+}
+
+StepSum sum_points(const Roofline& roofline, std::span<const uint32_t> points) {
+  StepSum sum;
+  for (const uint32_t point : points) {
+    const StepSum& one = roofline.sums[point];
+    sum.steps += one.steps, sum.pass_ns += one.pass_ns, sum.attainable_ns += one.attainable_ns;
+    sum.flops += one.flops, sum.bytes += one.bytes, sum.share += one.share;
   }
   return sum;
 }

@@ -61,7 +61,8 @@ struct Roofline {
   std::vector<uint32_t> point_of;     ///< of a step, by its index; kNoPoint: it has none
   std::vector<ColorWords> colors;     ///< by RoofColor
   std::vector<uint32_t> steps_drawn;  ///< indices of the points' steps
-  StepSum sum;                        ///< of them
+  std::vector<StepSum> sums;          ///< of each point alone, side by side: many are added in a moment
+  StepSum sum;                        ///< of all points
   static constexpr uint32_t kNoPoint = UINT32_MAX;
   /// log10 ranges of all points and of where the ceilings meet, with a margin.
   double x_lo = -2, x_hi = 3, y_lo = -1, y_hi = 3, beside_lo = 0, beside_hi = 2;
@@ -75,6 +76,8 @@ std::string_view color_word(const StepInfo& step, RoofColor by);
 ColorWords color_words(const Roofline& roofline, RoofColor by, size_t most = 12);
 
 StepSum sum_steps(const RunData& run, std::span<const uint32_t> indices);
+/// Of those steps that are points.
+StepSum sum_points(const Roofline& roofline, std::span<const uint32_t> points);
 
 /// Steps as the report `roofline` has them: the same columns, values and order.
 model::Rows roofline_rows(const RunData& run, std::span<const uint32_t> indices);

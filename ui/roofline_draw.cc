@@ -19,7 +19,6 @@ namespace {
 using Limits = Ceiling::Limits;
 
 constexpr size_t kMostDiscs = 600;
-constexpr float kDot = 2.5f;  ///< pixels: radius of a mark that is drawn as a square
 constexpr int kCorners = 12;
 
 std::string name_of(const Ceiling& c) {
@@ -77,19 +76,30 @@ double highest(const std::vector<Ceiling>& ceilings, bool diagonal) {
   return most;
 }
 
+/// The limit of the other kind that a line ends at: a published one at a published one, where there is one. 0: none is known.
+double partner_of(const Ceiling& c, const Roofline& roof) {
+  const Limits other = c.is_diagonal() ? Limits::compute : Limits::memory;
+  double published = 0;
+  for (const Ceiling& o : roof.ceilings) {
+    if (c.is_published() && o.is_published() && o.limits == other && o.used) published = std::max(published, o.per_s);
+  }
+  return published > 0 ? published : roof.best(other);
+}
+
 /// Where a name stands, and the line from it to its limit.
 struct Named {
   ImVec2 at, from, to;
   bool elbow = false;  ///< the line goes down beside the name
 };
 
-Named place_name(const Ceiling& c, const std::vector<Ceiling>& all, const Frame& main, ImVec2 size, int row) {
+/// `row`: of a level limit, from the lowest; `y`: of a diagonal one.
+Named place_name(const Ceiling& c, const std::vector<Ceiling>& all, const Frame& main, ImVec2 size, int row, float y) {
   const float em = ImGui::GetFontSize(), down = em * 1.25f * static_cast<float>(row);
   Named n;
-  if (c.is_diagonal()) {  // left of all diagonals, in the lower half
-    n.at.y = main.min.y + (main.max.y - main.min.y) * 0.42f + down;
+  if (c.is_diagonal()) {  // left of all diagonals
+    n.at.y = y;
     const double level = main.y.value(n.at.y + size.y / 2) * 1e9;
-    n.at.x = main.x.pixel(level / highest(all, true)) - size.x - em * 1.5f;
+    n.at.x = std::max(main.min.x + em * 0.3f, main.x.pixel(level / highest(all, true)) - size.x - em * 1.5f);
     n.from = {n.at.x + size.x + 3, n.at.y + size.y / 2}, n.to = {main.x.pixel(level / c.per_s), n.from.y};
   } else {  // over the highest line, staggered, so that the lines down do not cross the names
     n.at.y = main.y.pixel(highest(all, false) / 1e9) - em * 1.6f - down;
@@ -101,14 +111,14 @@ Named place_name(const Ceiling& c, const std::vector<Ceiling>& all, const Frame&
   return n;
 }
 
-Box name_ceiling(const Ceiling& c, const std::vector<Ceiling>& all, const Frame& main, int row) {
+Box name_ceiling(const Ceiling& c, const std::vector<Ceiling>& all, const Frame& main, int row, float y) {
   const float em = ImGui::GetFontSize();
   const std::string text = name_of(c);
   const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-  const Named n = place_name(c, all, main, size, row);
+  const Named n = place_name(c, all, main, size, row, y);
   const Box box{n.at.x - 2, n.at.y, n.at.x + size.x + 2, n.at.y + size.y};
   const auto in = [&](float x, float y) { return x >= main.min.x && x <= main.max.x && y >= main.min.y && y <= main.max.y; };
-  if (!in(box.x0, box.y0) || !in(box.x1, box.y1) || !in(n.to.x, n.to.y)) return {};
+  if (!in(box.x0, box.y0) || !in(box.x1, box.y1) || !in(n.to.x, n.to.y) || (c.is_diagonal() && n.to.x < box.x1)) return {};
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImU32 ink = ImGui::GetColorU32(c.used ? ImGuiCol_Text : ImGuiCol_TextDisabled), thin = with_alpha(ink, 0.5f);
   if (n.elbow) draw.AddLine({n.at.x - 3, n.from.y}, n.from, thin);
@@ -166,16 +176,16 @@ std::vector<Ceiling> drawn_ceilings(const Roofline& roof) {
 }
 
 void draw_ceilings(const Roofline& roof, const Frame& main, const Frame* strip) {
-  const double memory = roof.best(Limits::memory), compute = roof.best(Limits::compute);
   for (const Ceiling& c : drawn_ceilings(roof)) {
     const Stroke stroke = stroke_of(c, roof);
+    const double partner = partner_of(c, roof);
     if (c.is_diagonal()) {
-      const double lo = main.x.lo, ridge = compute > 0 ? compute / c.per_s : main.x.hi, end = std::clamp(ridge, lo, main.x.hi);
+      const double lo = main.x.lo, ridge = partner > 0 ? partner / c.per_s : main.x.hi, end = std::clamp(ridge, lo, main.x.hi);
       draw_line(main, {main.x.pixel(lo), main.y.pixel(lo * c.per_s / 1e9)}, {main.x.pixel(end), main.y.pixel(end * c.per_s / 1e9)}, stroke);
       if (strip != nullptr)
         draw_line(*strip, {strip->min.x, strip->y.pixel(c.per_s / 1e9)}, {strip->max.x, strip->y.pixel(c.per_s / 1e9)}, stroke);
     } else {
-      const double ridge = memory > 0 ? std::clamp(c.per_s / memory, main.x.lo, main.x.hi) : main.x.lo;
+      const double ridge = partner > 0 ? std::clamp(c.per_s / partner, main.x.lo, main.x.hi) : main.x.lo;
       const float y = main.y.pixel(c.per_s / 1e9);
       draw_line(main, {main.x.pixel(ridge), y}, {main.max.x, y}, stroke);
     }
@@ -186,9 +196,14 @@ std::vector<Box> name_ceilings(const Roofline& roof, const Frame& main) {
   std::vector<Ceiling> all = drawn_ceilings(roof);
   std::ranges::stable_sort(all, std::greater<>(), &Ceiling::per_s);  // rows from the steepest line to the flattest
   std::vector<Box> taken;
-  int rows[2] = {0, 0};
+  const float em = ImGui::GetFontSize();
+  int row = 0;
+  float y = main.min.y + (main.max.y - main.min.y) * 0.35f;
   for (const Ceiling& c : all) {
-    Box box = name_ceiling(c, all, main, rows[c.is_diagonal() ? 0 : 1]++);
+    const double end = partner_of(c, roof);
+    if (c.is_diagonal() && end > 0) y = std::max(y, main.y.pixel(end / 1e9) + em * 0.3f);  // above its end a line has no place for a name
+    Box box = name_ceiling(c, all, main, c.is_diagonal() ? 0 : row++, y);
+    if (c.is_diagonal() && box.x1 > box.x0) y += em * 1.25f;
     if (!c.is_diagonal()) box.y0 = main.min.y;  // no label above them: its line would cross the names
     if (box.x1 > box.x0) taken.push_back(box);
   }
@@ -196,8 +211,9 @@ std::vector<Box> name_ceilings(const Roofline& roof, const Frame& main) {
 }
 
 void draw_marks(ImDrawList& draw, std::span<const RoofMark> marks, std::span<const ImU32> colors, ImU32 edge) {
+  const float dot = ImGui::GetFontSize() * kDot_em;
   size_t discs = 0;
-  for (; discs < marks.size() && marks[discs].radius > kDot; ++discs) {
+  for (; discs < marks.size() && (discs < kMostDiscs || marks[discs].radius > dot); ++discs) {
     const RoofMark& m = marks[discs];
     if (discs >= kMostDiscs) {
       draw_disc(draw, m, colors[m.word]);

@@ -9,8 +9,8 @@ namespace ui {
 namespace {
 
 constexpr float kLargest_em = 1.5f, kLeast_em = 0.16f;  ///< radius of a mark of most time, and of none
-constexpr float kCell = 2.5f;                           ///< pixels: marks no larger than it cover their cell
-constexpr size_t kLevels = 6;                           ///< cells are kCell · 2^level wide
+constexpr float kCell_em = 0.23f;                       ///< width of a cell of dots
+constexpr size_t kLevels = 6;                           ///< cells are kCell_em · 2^level wide
 constexpr size_t kColors = 16;                          ///< distinct ones in a cell; color_words makes fewer
 
 /// What stands in the cells of one size.
@@ -34,9 +34,9 @@ class Cells {
 };
 
 /// The cells whose size is between a quarter and half of the radius.
-size_t level_of(float radius) {
+size_t level_of(float radius, float cell) {
   size_t level = 0;
-  for (float cell = kCell * 2; cell <= radius && level + 1 < kLevels; cell *= 2) ++level;
+  for (cell *= 2; cell <= radius && level + 1 < kLevels; cell *= 2) ++level;
   return level;
 }
 
@@ -60,40 +60,49 @@ void RoofMarks::place(const Roofline& roof, const ColorWords& colors, const std:
     y_[i] = y;
     r_[i] = view.em * std::max(kLeast_em, kLargest_em * p.root_weight);
   }
-  main_ = taken(roof, colors, false);
-  strip_ = taken(roof, colors, true);
+  take(roof, colors);
+  has_grid_ = false;
+}
+
+void RoofMarks::take(const Roofline& roof, const ColorWords& colors) {
+  main_.clear(), strip_.clear();
+  const float cell = kCell_em * view_.em, dot = kDot_em * view_.em;
+  std::array<std::vector<Cells>, 2> cells;  // of main and strip
+  for (const bool strip : {false, true}) {
+    const Box& area = strip ? view_.strip : view_.main;
+    if (area.x1 <= area.x0 || area.y1 <= area.y0) continue;
+    for (size_t level = 0; level < kLevels; ++level) cells[strip ? 1 : 0].emplace_back(area, cell * static_cast<float>(1 << level));
+  }
+  for (size_t i = 0; i < roof.points.size(); ++i) {
+    if (x_[i] == kNowhere) continue;
+    const bool strip = roof.points[i].beside, is_dot = r_[i] <= dot;
+    auto& of = cells[strip ? 1 : 0];
+    if (of.empty()) continue;
+    const uint16_t word = colors.of_point[i];
+    uint16_t& there = of[is_dot ? 0 : level_of(r_[i], cell)].at(x_[i], y_[i]);
+    const auto bit = static_cast<uint16_t>(is_dot ? 0xFFFF : 1u << (word % kColors));
+    if ((there & bit) != 0) continue;
+    there = static_cast<uint16_t>(there | bit);
+    (strip ? strip_ : main_).push_back({x_[i], y_[i], r_[i], static_cast<uint32_t>(i), word});
+  }
+}
+
+void RoofMarks::make_grid() {
+  has_grid_ = true;
   mark_x_.clear(), mark_y_.clear();
   for (const auto* marks : {&main_, &strip_}) {
     for (const RoofMark& mark : *marks) mark_x_.push_back(mark.x), mark_y_.push_back(mark.y);
   }
-  const float left = view.has_strip() ? std::min(view.strip.x0, view.main.x0) : view.main.x0;
-  grid_ = PointGrid(mark_x_, mark_y_, {left - 2, view.main.y0 - 2, view.main.x1 + 2, view.main.y1 + 2}, view.em);
-}
-
-std::vector<RoofMark> RoofMarks::taken(const Roofline& roof, const ColorWords& colors, bool strip) const {
-  std::vector<RoofMark> marks;
-  const Box& area = strip ? view_.strip : view_.main;
-  if (area.x1 <= area.x0 || area.y1 <= area.y0) return marks;
-  std::vector<Cells> cells;
-  for (size_t level = 0; level < kLevels; ++level) cells.emplace_back(area, kCell * static_cast<float>(1 << level));
-  for (size_t i = 0; i < roof.points.size(); ++i) {
-    if (roof.points[i].beside != strip || x_[i] == kNowhere) continue;
-    const uint16_t word = colors.of_point[i];
-    const size_t level = level_of(r_[i]);
-    uint16_t& there = cells[level].at(x_[i], y_[i]);
-    const auto bit = static_cast<uint16_t>(r_[i] <= kCell ? 0xFFFF : 1u << (word % kColors));
-    if ((there & bit) != 0) continue;
-    there = static_cast<uint16_t>(there | bit);
-    marks.push_back({x_[i], y_[i], r_[i], static_cast<uint32_t>(i), word});
-  }
-  return marks;
+  const float left = view_.has_strip() ? std::min(view_.strip.x0, view_.main.x0) : view_.main.x0;
+  grid_ = PointGrid(mark_x_, mark_y_, {left - 2, view_.main.y0 - 2, view_.main.x1 + 2, view_.main.y1 + 2}, view_.em);
 }
 
 RoofMarks::Position RoofMarks::position(size_t point) const {
   return point < x_.size() ? Position{x_[point], y_[point], r_[point], x_[point] != kNowhere} : Position{};
 }
 
-int64_t RoofMarks::at(float x, float y) const {
+int64_t RoofMarks::at(float x, float y) {
+  if (!has_grid_) make_grid();
   const float em = view_.em, reach = em * 1.9f;
   int64_t best = -1;
   float least = 1e9f;

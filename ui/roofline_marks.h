@@ -26,6 +26,9 @@ struct RoofView {
   bool has_strip() const { return strip.x1 > strip.x0; }
 };
 
+/// Radius, in em, of marks that are drawn as dots: they cover the cell that they stand in.
+inline constexpr float kDot_em = 0.2f;
+
 struct RoofMark {
   float x = 0, y = 0, radius = 0;
   uint32_t point = 0;  ///< in Roofline::points
@@ -49,15 +52,17 @@ class RoofMarks {
   Position position(size_t point) const;
   size_t points() const { return x_.size(); }
   /// The smallest drawn mark under a place, or the nearest one by a finger's width, as its point; −1: none.
-  int64_t at(float x, float y) const;
+  int64_t at(float x, float y);
 
  private:
-  std::vector<RoofMark> taken(const Roofline& roof, const ColorWords& colors, bool strip) const;
+  void take(const Roofline& roof, const ColorWords& colors);
+  void make_grid();
   static constexpr float kNowhere = std::numeric_limits<float>::lowest();
   std::vector<float> x_, y_, r_;  ///< by point; kNowhere: not shown
   std::vector<RoofMark> main_, strip_;
   std::vector<float> mark_x_, mark_y_;  ///< of both, main first, as the grid numbers them
-  PointGrid grid_;
+  PointGrid grid_;                      ///< made when it is first asked
+  bool has_grid_ = false;
   RoofView view_;
 };
 

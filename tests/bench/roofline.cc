@@ -120,8 +120,7 @@ class Stage {
     ImGui::Render();
     return cpu_ms() - begin;
   }
-  int vertices() const { return ImGui::GetDrawData()->TotalVtxCount; }
-  bool has_run() { return session_.data() != nullptr; }
+  int vertices() const { return ImGui::GetDrawData() == nullptr ? 0 : ImGui::GetDrawData()->TotalVtxCount; }
 
  private:
   ui::Session session_;
@@ -173,8 +172,9 @@ void show(const std::string& path, int inputs) {
   for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{2560, 1440}}) {
     Stage stage(path, size.x, size.y);
     const double opened = wall_ms();
+    constexpr int kDrawn = 2000;  // vertices: more than a sentence has
     double arrival = 0;
-    for (int still = 0; still < 200 && wall_ms() - opened < 60'000; still += stage.has_run() ? 1 : 0) {
+    for (int still = 0; still < 20 && wall_ms() - opened < 60e3; still += (stage.vertices() > kDrawn) ? 1 : 0) {
       arrival = std::max(arrival, stage.frame({{-1, -1}, {}, 0, 0, false, false}, {}));
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

@@ -1,11 +1,13 @@
-// Sweeps through the same JIT and threads as the kernels. The number of repeats makes a sweep long against a parallel region, short against
-// an interruption; the best of some counts. Loads are volatile, so that the compiler does all of them.
+// Sweeps through the same JIT and threads as the kernels. Each thread times its own, in short ones of which the best counts: on a busy
+// machine some are not interrupted, and no thread waits for another. Loads are volatile, so that the compiler does all of them.
 #include "replay/device/cpu/cache_ceilings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
+#include <span>
 
 #include "replay/device/cpu/arena.h"
 #include "replay/device/cpu/host.h"
@@ -14,9 +16,10 @@
 namespace replay::cpu {
 namespace {
 
-constexpr int kVectors = 8;  ///< of an iteration: more than loads in flight of one register's chain
-constexpr int kBest = 24;
-constexpr double kSweep_s = 0.6e-3;       ///< short, so that on a busy machine some sweeps are not interrupted
+constexpr int kVectors = 8;         ///< of an iteration: more than loads in flight of one register's chain
+constexpr double kSweep_s = 60e-6;  ///< long against reading the clock, short against a time slice
+constexpr double kSpan_s = 8e-3;    ///< of all sweeps of a thread, so that the threads run at the same time
+constexpr int kLeastSweeps = 16;
 constexpr int64_t kLargestL3 = 32 << 20;  ///< bytes in use: a guest sees all of a cache that it shares with others
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -37,27 +40,34 @@ std::vector<Level> levels(int threads) {
   return all;
 }
 
-/// Bytes per second of all threads.
-double rate(Entry sweep, const Level& level, Moves moves, const Pages& pages, int threads, int lanes) {
-  const int64_t grain = int64_t{kVectors} * lanes, sides = moves == Moves::copy ? 2 : 1;
-  const int64_t each = std::max(grain, level.bytes / 4 / sides / grain * grain), count = each * threads;
+/// Bytes per second of one thread's range.
+double rate_of(Entry sweep, std::span<void* const, 4> arguments, Range range, int64_t thread, int64_t bytes) {
   int64_t repeats = 1;
-  std::byte* from = pages.data();
-  void* args[] = {from, from + count * 4, &repeats, from + pages.bytes() - int64_t{kVectors} * lanes * 4 * threads};
-  kernel::Part part{.symbol = "sweep", .count = count, .grain = grain, .chunk = each, .by_thread = true};
-  part.work_bytes = std::max(count * 4, kParallelBytes);
-  const Split dealt = split(part, threads, threads);
+  void* args[] = {arguments[0], arguments[1], &repeats, arguments[3]};
   const auto time = [&] {
     const double begin = seconds();
-    run(dealt, sweep, args, {});
+    sweep(args, range.begin, range.end, nullptr, thread);
     return seconds() - begin;
   };
   time();  // touches all
-  for (double spent = time(); spent < kSweep_s / 2 && repeats < (int64_t{1} << 40); spent = time())
-    repeats *= spent < kSweep_s / 16 ? 8 : 2;
-  double best = 0;
-  for (int i = 0; i < kBest; ++i) best = std::max(best, static_cast<double>(count * 4 * sides * repeats) / time());
-  return best;
+  while (std::min({time(), time(), time()}) < kSweep_s && repeats < (int64_t{1} << 40)) repeats *= 2;
+  double least = time();
+  const double begin = seconds();
+  for (int i = 0; i < kLeastSweeps || seconds() - begin < kSpan_s; ++i) least = std::min(least, time());
+  return static_cast<double>(bytes * repeats) / least;
+}
+
+/// Bytes per second of all threads.
+double rate(Entry sweep, const Level& level, Moves moves, const Pages& pages, int threads, int lanes) {
+  const int64_t grain = int64_t{kVectors} * lanes, sides = moves == Moves::copy ? 2 : 1;
+  const int64_t each = std::max(grain, level.bytes / 4 / sides / grain * grain);
+  std::byte* from = pages.data();
+  void* const args[] = {from, from + each * threads * 4, nullptr, from + pages.bytes() - grain * 4 * threads};
+  std::vector<double> rates(static_cast<size_t>(threads));
+  for_ranges(threads, threads, [&](int64_t i, int64_t) {
+    rates[static_cast<size_t>(i)] = rate_of(sweep, args, {i * each, (i + 1) * each}, i, each * 4 * sides);
+  });
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 SELECT name AS name, value AS value, unit AS unit
 FROM (
   SELECT CASE c.limits WHEN 'memory' THEN 0 WHEN 'cache' THEN 2 ELSE 1 END AS place,
-    CASE c.limits WHEN 'memory' THEN 'memory, ' WHEN 'compute' THEN 'product of ' ELSE '' END || c.name
+    CASE WHEN c.name = 'memory' THEN '' WHEN c.limits = 'memory' THEN 'memory, ' WHEN c.limits = 'compute' THEN 'product of ' ELSE '' END || c.name
       || CASE c.provenance WHEN 'published' THEN ' (published)' ELSE '' END AS name,
     c.per_s AS value, CASE c.limits WHEN 'compute' THEN '_flops_per_s' ELSE '_bytes_per_s' END AS unit
   FROM run r JOIN ceiling c ON c.device = r.device WHERE r.id = ?1
