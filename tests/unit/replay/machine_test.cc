@@ -96,7 +96,7 @@ TEST(Machines, SayWhatIsWrongWithThem) {
   EXPECT_EQ(error_of(file_with(R"("memory_efficiency": [90, "d"])")),
             "my.json: figures.memory_efficiency: 90 is not from 0 to 1; see its unit");
   EXPECT_EQ(error_of(file_with(kLeast, R"("products": {"f61": {}}, "sources": {"d": ""})")),
-            "my.json: products.f61: no such figure; did you mean 'f16'?");
+            "my.json: products.f61: no such figure; did you mean 'f64'?");
   EXPECT_EQ(error_of(file_with(kLeast, R"("products": {"f16": {"flops_per_s": [0, "d"]}}, "sources": {"d": ""})")),
             "my.json: products.f16.flops_per_s: it is 0; leave out what the machine has not");
   EXPECT_EQ(error_of(file_with(kLeast, R"("also": "x", "sources": {"d": ""})")),
