@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/json_text.h"
 #include "src/report/export.h"
 #include "src/report/json.h"
 #include "src/report/query.h"
@@ -33,7 +34,7 @@ std::vector<std::string> parts_of(std::string_view scope) {
   std::vector<std::string> parts;
   while (!scope.empty()) {
     const size_t slash = std::min(scope.find('/'), scope.size());
-    parts.push_back(json_text(scope.substr(0, slash)));
+    parts.push_back(base::json_text(scope.substr(0, slash)));
     scope.remove_prefix(std::min(slash + 1, scope.size()));
   }
   return parts;
@@ -46,7 +47,7 @@ Step step_of(const std::vector<std::string>& columns, const std::vector<model::C
   const auto at = [&](std::string_view column) -> const model::Cell& {
     return row[static_cast<size_t>(std::ranges::find(columns, column) - columns.begin())];
   };
-  Step step{json_text(at("name").text), "{", parts_of(at("scope").text), -1};
+  Step step{base::json_text(at("name").text), "{", parts_of(at("scope").text), -1};
   for (const std::string_view argument : kArguments) {
     const model::Cell& cell = at(argument);
     if (cell.kind == model::Cell::Kind::null || (cell.kind == model::Cell::Kind::text && cell.text.empty())) continue;
@@ -206,7 +207,8 @@ base::Result<std::string> facts_json(const model::Reader& reader, std::span<cons
     ASSIGN_OR_RETURN(const model::Rows facts, ask(reader, "run_facts", std::span(&id, 1)));
     for (const auto& row : facts.rows) {
       if (row[1].text.empty()) continue;
-      out += fmt::format("{}{}:{}", out.empty() ? "" : ",", json_text(fmt::format("run {} {}", run, row[0].text)), json_text(row[1].text));
+      out += fmt::format("{}{}:{}", out.empty() ? "" : ",", base::json_text(fmt::format("run {} {}", run, row[0].text)),
+                         base::json_text(row[1].text));
     }
   }
   return out;

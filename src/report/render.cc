@@ -7,10 +7,10 @@
 #include <cmath>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "src/base/json_text.h"
 #include "src/base/text.h"
 #include "src/report/display.h"
 #include "src/report/json.h"
@@ -225,7 +225,7 @@ std::vector<std::string> json_keys(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     std::string key = name;
     for (int i = 2; !used.insert(key).second; ++i) key = fmt::format("{}_{}", name, i);
-    keys.push_back(json_text(key));
+    keys.push_back(base::json_text(key));
   }
   return keys;
 }
@@ -263,10 +263,6 @@ std::string json_array(const Rows& rows) {
 
 }  // namespace
 
-std::string json_text(std::string_view text) {
-  return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 std::string json_cell(const Cell& cell) {
   switch (cell.kind) {
     case Kind::null:
@@ -276,7 +272,7 @@ std::string json_cell(const Cell& cell) {
     case Kind::real:
       return std::isfinite(cell.real) ? fmt::format("{}", cell.real) : "null";  // JSON has no infinity
     case Kind::text:
-      return json_text(cell.text);
+      return base::json_text(cell.text);
     case Kind::blob:
       return "\"" + hexadecimal(cell.text) + "\"";
   }
@@ -318,8 +314,8 @@ std::string render(const Rows& rows, Format format, const Style& style) {
 
 std::string render_json(std::span<const Section> sections, std::string_view status, std::string_view reason, double covered) {
   std::string out = fmt::format("{{\n\"schema_version\": {},\n\"status\": {},\n\"reason\": {},\n\"covered\": {}", kJsonVersion,
-                                json_text(status), json_text(reason), json_cell({Kind::real, 0, covered, {}}));
-  for (const Section& section : sections) out += fmt::format(",\n{}: {}", json_text(section.name), json_array(*section.rows));
+                                base::json_text(status), base::json_text(reason), json_cell({Kind::real, 0, covered, {}}));
+  for (const Section& section : sections) out += fmt::format(",\n{}: {}", base::json_text(section.name), json_array(*section.rows));
   return out + "\n}\n";
 }
 

@@ -9,26 +9,14 @@ divided by the ratio of their sizes: about 1 where time is linear.
 """
 import argparse
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
-import time
 
 import dumps
+from large_dump import imported
 
 HERE = pathlib.Path(__file__).resolve().parent
-
-
-def imported(profile, dump, database):
-    begin = time.monotonic()
-    process = subprocess.Popen([profile, 'import', dump, '-o', database, '-f'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    said = process.stderr.read().decode(errors='replace')
-    _, status, usage = os.wait4(process.pid, 0)
-    if status != 0:
-        raise SystemExit(f'{profile} import {dump}: status {status}\n{said}')
-    return time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
 def measure(a, name, megabytes, folder):

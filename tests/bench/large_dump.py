@@ -36,12 +36,13 @@ def many_modules(program, size, out):
 
 
 def imported(profile, dump, database):
-    """Seconds and peak resident bytes of the process."""
+    """Seconds, seconds of processor time, and peak resident bytes of the process."""
     begin = time.monotonic()
-    process = subprocess.Popen([profile, 'import', dump, '-o', database, '-f'], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([profile, 'import', dump, '-o', database, '-f'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    said = process.stderr.read().decode(errors='replace')
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
-        raise SystemExit(f'{profile} import {dump}: status {status}')
+        raise SystemExit(f'{profile} import {dump}: status {status}\n{said}')
     return time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 

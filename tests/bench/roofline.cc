@@ -6,7 +6,6 @@
 // Frames are timed as CPU time of the thread that draws: a shared machine stretches the wall clock.
 #include <fmt/format.h>
 #include <imgui.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,23 +19,13 @@
 #include <vector>
 
 #include "src/model/store.h"
-#include "ui/input.h"
-#include "ui/panel.h"
+#include "tests/bench/must.h"
+#include "tests/bench/stage.h"
 
 namespace {
 
-template <typename T>
-T must(base::Result<T> result) {
-  if (result.ok()) return *std::move(result);
-  fmt::print(stderr, "bench_roofline: {}\n", result.error().message);
-  std::exit(1);
-}
-
-void must(const base::Status& status) {
-  if (status.ok()) return;
-  fmt::print(stderr, "bench_roofline: {}\n", status.error().message);
-  std::exit(1);
-}
+using bench::must;
+using bench::wall_ms;
 
 void make(const std::string& path, int steps) {
   constexpr const char* kOpcodes[] = {"fusion", "dot", "reduce", "copy", "convolution", "transpose", "add"};
@@ -78,62 +67,25 @@ void make(const std::string& path, int steps) {
   must(store.finish(id, model::RunStatus::complete, {}));
 }
 
-double wall_ms() { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-double cpu_ms() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
-}
-
+/// The roofline on a stage.
 class Stage {
  public:
-  Stage(const std::string& path, float width, float height) : panel_(ui::make_roofline()) {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {width, height};
-    io.DeltaTime = 1.f / 60;
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-    ui::load_fonts({});
-    ui::apply({});
-    unsigned char* pixels = nullptr;
-    int w = 0, h = 0;
-    io.Fonts->GetTexDataAsAlpha8(&pixels, &w, &h);
-    session_.open(path);
-  }
-  ~Stage() { ImGui::DestroyContext(); }
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
+  Stage(const std::string& path, ImVec2 size) : stage_(path, size), panel_(ui::make_roofline()) {}
 
   /// CPU time of the frame in ms.
   double frame(const ui::Pointer& pointer, std::vector<ui::Session::Key> keys) {
-    const double begin = cpu_ms();
-    ui::feed_pointer(pointer);
-    session_.keys = std::move(keys);
-    ImGui::NewFrame();
-    session_.update();
-    ImGui::SetNextWindowPos({0, 0});
-    ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
-    ImGui::Begin("stage", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
-    panel_->draw(session_);
-    ImGui::End();
-    ImGui::Render();
-    return cpu_ms() - begin;
+    const double begin = bench::cpu_ms();
+    stage_.frame(*panel_, pointer, std::move(keys));
+    return bench::cpu_ms() - begin;
   }
   int vertices() const { return ImGui::GetDrawData() == nullptr ? 0 : ImGui::GetDrawData()->TotalVtxCount; }
 
  private:
-  ui::Session session_;
+  bench::Stage stage_;
   std::unique_ptr<ui::Panel> panel_;
 };
 
-struct Times {
-  std::vector<double> ms;
-  double at(double share) const {
-    std::vector<double> sorted = ms;
-    std::ranges::sort(sorted);
-    return sorted.empty() ? 0 : sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
-  }
+struct Times : bench::Times {
   std::string json() const {
     return fmt::format("{{\"frames\": {}, \"median\": {:.3f}, \"p99\": {:.3f}, \"worst\": {:.3f}}}", ms.size(), at(0.5), at(0.99), at(1));
   }
@@ -170,7 +122,7 @@ std::map<std::string, Times> play(Stage& stage, int inputs, ImVec2 size) {
 
 void show(const std::string& path, int inputs) {
   for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{2560, 1440}}) {
-    Stage stage(path, size.x, size.y);
+    Stage stage(path, size);
     const double opened = wall_ms();
     constexpr int kDrawn = 2000;  // vertices: more than a sentence has
     double arrival = 0;

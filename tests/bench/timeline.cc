@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <imgui.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -21,12 +20,14 @@
 
 #include "src/model/store.h"
 #include "tests/bench/must.h"
-#include "ui/input.h"
+#include "tests/bench/stage.h"
 #include "ui/timeline_panel.h"
 
 namespace {
 
+using bench::cpu_ms;
 using bench::must;
+using bench::wall_ms;
 
 model::Run synthetic_run(int steps) {
   constexpr const char* kOpcodes[] = {"fusion", "dot", "reduce", "copy", "convolution"};
@@ -70,12 +71,6 @@ void make(const std::string& path, int steps, int passes) {
   must(store.finish(id, model::RunStatus::complete, {}));
 }
 
-double wall_ms() { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-double cpu_ms() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
-}
 double peak_mb() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -91,60 +86,29 @@ double own_mb() {
   return 0;
 }
 
-/// The panel alone in a window as large as the display, with the loader's thread at work as in the viewer.
+/// The timeline on a stage.
 class Stage {
  public:
-  explicit Stage(const std::string& path) {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {kWidth, kHeight};
-    io.DeltaTime = 1.f / 60;
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-    ui::load_fonts({});
-    ui::apply({});
-    unsigned char* pixels = nullptr;
-    int w = 0, h = 0;
-    io.Fonts->GetTexDataAsAlpha8(&pixels, &w, &h);
-    session.open(path);
-  }
-  ~Stage() { ImGui::DestroyContext(); }
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
+  explicit Stage(const std::string& path) : stage_(path, {kWidth, kHeight}) {}
 
-  void frame(const ui::Pointer& pointer, std::vector<ui::Session::Key> keys) {
-    ui::feed_pointer(pointer);
-    session.keys = std::move(keys);
-    ImGui::NewFrame();
-    session.update();
-    ImGui::SetNextWindowPos({0, 0});
-    ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
-    ImGui::Begin("stage", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
-    panel.draw(session);
-    ImGui::End();
-    ImGui::Render();
-  }
+  void frame(const ui::Pointer& pointer, std::vector<ui::Session::Key> keys) { stage_.frame(panel, pointer, std::move(keys)); }
   bool is_drawn() const {
     return !panel.runs().empty() && panel.runs()[0]->timeline() != nullptr && panel.runs()[0]->steps() != nullptr &&
            !panel.runs()[0]->lanes().empty() && !panel.rows().empty();
   }
 
   static constexpr float kWidth = 1280, kHeight = 800;
-  ui::Session session;
   ui::TimelinePanel panel;
+
+ private:
+  bench::Stage stage_;
 };
 
-struct Times {
-  std::vector<double> ms;
+struct Times : bench::Times {
   double mean() const {
     double sum = 0;
     for (const double t : ms) sum += t;
     return ms.empty() ? 0 : sum / static_cast<double>(ms.size());
-  }
-  double at(double share) const {
-    std::vector<double> sorted = ms;
-    std::ranges::sort(sorted);
-    return sorted.empty() ? 0 : sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
   }
   std::string json() const { return fmt::format("{{\"mean\": {:.3f}, \"p99\": {:.3f}, \"worst\": {:.3f}}}", mean(), at(0.99), at(1)); }
 };

@@ -13,33 +13,16 @@
 
 #include <array>
 
+#include "replay/device/cpu/amx_tiles.h"
 #include "replay/device/cpu/packed_kernels_impl.h"
 #include "replay/device/cpu/packed_tables.h"
 
 namespace replay::cpu {
 namespace {
 
-constexpr int kSide = 16;                                      // rows and columns of a tile register
-constexpr int kRowBytes = 128, kPairBytes = 256, kSums = 128;  // from row to row of packed A, of packed B, of the sums
+using amx::kConfig, amx::kSide, amx::load_sums, amx::multiply_parts, amx::store_sums;
+constexpr int kRowBytes = 128, kPairBytes = 256;               // from row to row of packed A, of packed B
 constexpr int64_t kBlockBytes = kMatrixDepth * 2 * kSide * 4;  // of A or B in kMatrixDepth terms
-
-struct alignas(64) TileConfig {
-  uint8_t palette = 1, start = 0, reserved[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {kSide, kSide, kSide, kSide, kSide, kSide, kSide, kSide};
-};
-constexpr TileConfig kConfig;
-
-/// Registers 0 to 3: sums, row by row; 4 and 5: parts of A; 6 and 7: parts of B.
-template <int RowTiles>
-void multiply_parts() {
-  _tile_dpbf16ps(0, 4, 6);
-  _tile_dpbf16ps(1, 4, 7);
-  if constexpr (RowTiles == 2) {
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-}
 
 template <int RowTiles>
 void load_a(const std::byte* part) {
@@ -72,21 +55,9 @@ void multiply_tile(int64_t depth, const void* a_strip, const void* b_strip, void
   const auto *a = static_cast<const std::byte*>(a_strip), *b = static_cast<const std::byte*>(b_strip);
   auto* const sums = static_cast<std::byte*>(tile);
   _tile_loadconfig(&kConfig);  // zeroes the registers
-  if (start == Tile::add) {
-    _tile_loadd(0, sums, kSums);
-    _tile_loadd(1, sums + 64, kSums);
-    if constexpr (RowTiles == 2) {
-      _tile_loadd(2, sums + kSide * kSums, kSums);
-      _tile_loadd(3, sums + kSide * kSums + 64, kSums);
-    }
-  }
+  if (start == Tile::add) load_sums<RowTiles>(sums);
   for (int64_t p = 0; p < depth; p += kMatrixDepth, a += kBlockBytes, b += kBlockBytes) multiply_block<RowTiles, Parts>(a, b);
-  _tile_stored(0, sums, kSums);
-  _tile_stored(1, sums + 64, kSums);
-  if constexpr (RowTiles == 2) {
-    _tile_stored(2, sums + kSide * kSums, kSums);
-    _tile_stored(3, sums + kSide * kSums + 64, kSums);
-  }
+  store_sums<RowTiles>(sums);
   _tile_release();
 }
 

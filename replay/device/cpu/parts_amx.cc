@@ -6,33 +6,16 @@
 
 #include <array>
 
+#include "replay/device/cpu/amx_tiles.h"
 #include "replay/device/cpu/packed_tables.h"
 #include "replay/device/cpu/parts.h"
 
 namespace replay::cpu {
 namespace {
 
-constexpr int kSide = 16;            // rows and columns of a tile register
-constexpr int kSumsStep = 128;       // bytes from row to row of the sums
+using amx::kConfig, amx::kSide, amx::load_sums, amx::multiply_parts, amx::store_sums;
 constexpr int kTileBytes = 16 * 64;  // of B: 16 pairs of terms, 16 columns
 
-struct alignas(64) TileConfig {
-  uint8_t palette = 1, start = 0, reserved[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {kSide, kSide, kSide, kSide, kSide, kSide, kSide, kSide};
-};
-constexpr TileConfig kConfig;
-
-/// Registers 0 to 3: sums, row by row; 4 and 5: a part of A; 6 and 7: a part of B.
-template <int RowTiles>
-inline void multiply_parts() {
-  _tile_dpbf16ps(0, 4, 6);
-  _tile_dpbf16ps(1, 4, 7);
-  if constexpr (RowTiles == 2) {
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-}
 template <int RowTiles>
 inline void load_a(const std::byte* at, int64_t step) {
   _tile_loadd(4, at, step);
@@ -65,12 +48,7 @@ template <int RowTiles>
 void multiply(const PartsRows& a, const int64_t* offsets, int64_t blocks, const std::byte* b, float* sums, Tile start) {
   auto* const to = reinterpret_cast<std::byte*>(sums);
   if (start == Tile::add) {
-    _tile_loadd(0, to, kSumsStep);
-    _tile_loadd(1, to + 64, kSumsStep);
-    if constexpr (RowTiles == 2) {
-      _tile_loadd(2, to + kSide * kSumsStep, kSumsStep);
-      _tile_loadd(3, to + kSide * kSumsStep + 64, kSumsStep);
-    }
+    load_sums<RowTiles>(to);
   } else {
     _tile_zero(0);
     _tile_zero(1);
@@ -78,12 +56,7 @@ void multiply(const PartsRows& a, const int64_t* offsets, int64_t blocks, const 
     _tile_zero(3);
   }
   for (int64_t i = 0; i < blocks; ++i, b += kPartsBlock) multiply_block<RowTiles>(a.at + offsets[i], a.row_step, a.part_step, b);
-  _tile_stored(0, to, kSumsStep);
-  _tile_stored(1, to + 64, kSumsStep);
-  if constexpr (RowTiles == 2) {
-    _tile_stored(2, to + kSide * kSumsStep, kSumsStep);
-    _tile_stored(3, to + kSide * kSumsStep + 64, kSumsStep);
-  }
+  store_sums<RowTiles>(to);
 }
 
 /// The parts of 16 numbers in the upper halves of the lanes; the lower halves of `upper` and `middle` are 0.
