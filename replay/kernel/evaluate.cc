@@ -237,9 +237,7 @@ base::Result<NodeId> Evaluator::compute(Ref ref, const std::vector<int64_t>& pat
     case Op::batch_norm_training:
     case Op::batch_norm_grad:
       if (!frames_[static_cast<size_t>(ref.frame)].bound.empty()) return unsupported(ref, "inside a reducer");
-      retry.wanted = true;
-      retry.materialise = ref;
-      return unsupported(ref, "its result must be in memory");
+      return in_memory_first(ref);
     case Op::reduce:
     case Op::reduce_window:
     case Op::dot:

@@ -19,6 +19,8 @@
 
 namespace kernel {
 
+inline constexpr int64_t kMostSerial = 8192;  ///< elements that a single thread may work through
+
 class Evaluator {
  public:
   Evaluator(const ir::Module& module, replay::Rounding rounding, Lowered& out) : module_(module), rounding_(rounding), out_(out) {}
@@ -52,16 +54,24 @@ class Evaluator {
     int position;
   };
   const LoopOf& loop_of(TermId variable) const { return loop_of_.at(variable); }
+  /// The attempt ends; the next one finds the result of the reduction in memory.
+  base::Error in_memory_first(Ref reduction) {
+    retry.wanted = true, retry.materialise = reduction;
+    return unsupported(reduction, "its result must be in memory");
+  }
   /// Adds what `terms.wish` asks for; false if there was none.
   bool take_wish();
 
   /// Where the nest's first reduction reads its operand: other roots of the same space join there.
   struct Placed {
-    std::vector<int64_t> sizes;
-    Place place;
+    Ref ref;
+    Place result;  ///< of the reduction
+    Place place;   ///< of its operand, in the loops of its stage
     size_t stage = 0;
   };
   std::optional<Placed> first_reduction;
+  /// Where a reduction reads its operand for element `place` in step `step` of what it combines.
+  Place reduced_place(Ref reduction, const Place& place, const Index& step);
   /// Does the node need the result of a reduction of stage `first` or a later one?
   bool needs_stage(NodeId node, size_t first) const;
   size_t add_stage(Stage stage, int64_t count, const Index& step);

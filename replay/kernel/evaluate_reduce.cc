@@ -15,8 +15,6 @@ namespace {
 
 using ir::Op;
 
-constexpr int64_t kMostSerial = 8192;
-
 int64_t product(const std::vector<int64_t>& sizes) {
   int64_t p = 1;
   for (const int64_t s : sizes) p *= s;
@@ -78,14 +76,9 @@ bool Evaluator::covers_outer(const std::vector<int64_t>& sizes, const Place& pla
   return loops == outer && (!loops.empty() || product(sizes) == 1);
 }
 
-base::Result<std::vector<Typed>> Evaluator::terms_of(Ref ref, const Place& place, const Index& step, const Reduction& reducer,
-                                                     Place* operand_place) {
-  const ir::Instr& i = instr(ref);
-  if (i.op == Op::reduce_window) return window_terms(ref, place, step, reducer);
-  if (i.op == Op::dot) return product_terms(ref, place, step);
-  if (i.op == Op::convolution) return convolution_terms(ref, place, step);
-  const auto dims = ir::attr_dims(module_, i, "dimensions");
-  const auto& sizes = shape(operand(ref, 0)).dims;
+Place Evaluator::reduced_place(Ref reduction, const Place& place, const Index& step) {
+  const auto dims = ir::attr_dims(module_, instr(reduction), "dimensions");
+  const auto& sizes = shape(operand(reduction, 0)).dims;
   std::vector<int64_t> reduced;
   for (size_t d = 0; d < sizes.size(); ++d)
     if (contains(dims, static_cast<int64_t>(d))) reduced.push_back(sizes[d]);
@@ -93,6 +86,16 @@ base::Result<std::vector<Typed>> Evaluator::terms_of(Ref ref, const Place& place
   Place at(sizes.size());
   for (size_t d = 0, kept = 0, gone = 0; d < sizes.size(); ++d)
     at[d] = contains(dims, static_cast<int64_t>(d)) ? steps[gone++] : place[kept++];
+  return at;
+}
+
+base::Result<std::vector<Typed>> Evaluator::terms_of(Ref ref, const Place& place, const Index& step, const Reduction& reducer,
+                                                     Place* operand_place) {
+  const ir::Instr& i = instr(ref);
+  if (i.op == Op::reduce_window) return window_terms(ref, place, step, reducer);
+  if (i.op == Op::dot) return product_terms(ref, place, step);
+  if (i.op == Op::convolution) return convolution_terms(ref, place, step);
+  const Place at = reduced_place(ref, place, step);
   if (operand_place) *operand_place = at;
   std::vector<Typed> terms;
   for (size_t k = 0; k < i.operands.size() / 2; ++k) {
@@ -253,7 +256,7 @@ base::Result<std::vector<Typed>> Evaluator::terms_in_stage(Ref ref, const Place&
   const Index step = loops_of(fmt::format("{}.{}", ref.frame, ref.instr), count, fresh.loops);
   ASSIGN_OR_RETURN(auto terms, terms_of(ref, place, step, reducer, &at));
   stage = add_stage(std::move(fresh), count, step);
-  if (!first_reduction && i.op == Op::reduce) first_reduction = Placed{shape(operand(ref, 0)).dims, at, stage};
+  if (!first_reduction && i.op == Op::reduce) first_reduction = Placed{ref, place, at, stage};
   return terms;
 }
 
@@ -284,13 +287,13 @@ base::Result<NodeId> Evaluator::reduction_value(Ref ref, const std::vector<int64
   ASSIGN_OR_RETURN(const auto steps, steps_of(ref));
   if (product(steps) == 0 || ir::elements(shape(operand(ref, 0))) == 0) return result_of_nothing(ref, leaf);
   if (!covers_outer(sizes, place) || (nest_->outer.empty() && serial_cost(ref) > kMostSerial)) {
-    retry.wanted = true;
     const auto dims = ir::attr_dims(module_, instr(ref), "dimensions");
     const bool rows = product(sizes) > 1 && instr(ref).op == Op::reduce && contains(dims, ir::minor_to_major(shape(operand(ref, 0)))[0]);
     const bool own_loops = inside_reduction_ == 0;  // else they are those of the reduction around it, which combines over them
     if (nest_->outer.empty() && outer_allowed && rows && own_loops) retry.outer = exact_loops(sizes, place);
-    if (retry.outer.empty()) retry.materialise = ref;
-    return unsupported(ref, "its result must be in memory");
+    if (retry.outer.empty()) return in_memory_first(ref);
+    retry.wanted = true;
+    return unsupported(ref, "its loops must be the outer ones");
   }
   size_t stage = 0;
   ASSIGN_OR_RETURN(Reduction reduction, reducer(ref));

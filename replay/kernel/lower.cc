@@ -149,37 +149,58 @@ base::Status Lowering::add_finish(const Root& root, Nest& nest) {
   return put(nest.finish, root, logical, place);
 }
 
-/// The root's elements are the iterations of a stage: that of the first reduction if it has as many, or one of its own.
-base::Status Lowering::add_map(const Root& root, Nest& nest) {
-  const auto as_many = [&](const Evaluator::Placed& placed) {
-    return ir::elements(ir::array_shape(root.shape->type, placed.sizes)) == ir::elements(*root.shape);
-  };
-  const auto& first = evaluator_.first_reduction;
-  if (first && first->stage < nest.stages.size() && as_many(*first)) {
-    const auto joined = *evaluator_.first_reduction;
-    const Place place = delinearise(out_.graph.terms, root.shape->dims, linearise(joined.sizes, joined.place));
-    std::vector<Store> stores;
-    RETURN_IF_ERROR(put(stores, root, *root.shape, place));
-    if (std::ranges::none_of(stores, [&](const Store& s) { return evaluator_.needs_stage(s.value, joined.stage); })) {
-      auto& joint = nest.stages[joined.stage].stores;
-      joint.insert(joint.end(), stores.begin(), stores.end());
-      return {};
-    }
-  }
+/// A stage with all of the root's elements.
+base::Status Lowering::add_own_stage(const Root& root) {
   Stage stage;
-  const Index linear = evaluator_.loops_of("map " + fmt::format("{}", ir::elements(*root.shape)), ir::elements(*root.shape), stage.loops);
+  const int64_t count = ir::elements(*root.shape);
+  const Index linear = evaluator_.loops_of(fmt::format("map {}", count), count, stage.loops);
   RETURN_IF_ERROR(put(stage.stores, root, *root.shape, place_of(out_.graph.terms, *root.shape, linear)));
   evaluator_.add_stage(std::move(stage), -1, {});
   return {};
 }
 
-base::Status Lowering::attempt(const Group& group, Nest& nest) {
+/// Adds a root whose elements are those that the nest's first reduction reads: to the stage of that reduction, or to one after it where it
+/// needs the result. No: it is for a nest of its own, as in this one every outer iteration would compute all of it.
+base::Result<Lowering::Joined> Lowering::add_map(const Root& root, Nest& nest) {
+  const int64_t count = ir::elements(*root.shape);
+  const auto first = evaluator_.first_reduction;
+  const std::vector<int64_t> sizes = first ? evaluator_.shape(evaluator_.operand(first->ref, 0)).dims : std::vector<int64_t>{};
+  if (!first || first->stage >= nest.stages.size() || ir::elements(ir::array_shape(root.shape->type, sizes)) != count) {
+    if (!nest.outer.empty() || count > kMostSerial) return Joined::no;
+    RETURN_IF_ERROR(add_own_stage(root));
+    return Joined::yes;
+  }
+  const auto add_at = [&](const Place& place, std::vector<Store>& stores) {
+    return put(stores, root, *root.shape, delinearise(out_.graph.terms, root.shape->dims, linearise(sizes, place)));
+  };
+  std::vector<Store> stores;
+  RETURN_IF_ERROR(add_at(first->place, stores));
+  if (std::ranges::none_of(stores, [&](const Store& s) { return evaluator_.needs_stage(s.value, first->stage); })) {
+    auto& joint = nest.stages[first->stage].stores;
+    joint.insert(joint.end(), stores.begin(), stores.end());
+    return Joined::yes;
+  }
+  if (nest.outer.empty() && count > kMostSerial) return evaluator_.in_memory_first(first->ref);
+  Stage after;
+  const int64_t steps = count / ir::elements(*ir::leaves(evaluator_.shape(first->ref)).front().shape);
+  const Index step = evaluator_.loops_of(fmt::format("after {}", steps), steps, after.loops);
+  RETURN_IF_ERROR(add_at(evaluator_.reduced_place(first->ref, first->result, step), after.stores));
+  evaluator_.add_stage(std::move(after), -1, {});
+  return Joined::yes;
+}
+
+/// Returns the roots that the nest can't hold.
+base::Result<std::vector<Root>> Lowering::attempt(const Group& group, Nest& nest) {
+  std::vector<Root> apart;
   for (const Root& root : group.roots)
     if (root.reduction) RETURN_IF_ERROR(add_finish(root, nest));
   if (group.reduces) {
-    for (const Root& root : group.roots)
-      if (!root.reduction) RETURN_IF_ERROR(add_map(root, nest));
-    return {};
+    for (const Root& root : group.roots) {
+      if (root.reduction) continue;
+      ASSIGN_OR_RETURN(const Joined joined, add_map(root, nest));
+      if (joined == Joined::no) apart.push_back(root);
+    }
+    return apart;
   }
   Stage stage;
   const int64_t count = ir::elements(*group.roots[0].shape);
@@ -187,7 +208,7 @@ base::Status Lowering::attempt(const Group& group, Nest& nest) {
   for (const Root& root : group.roots)
     RETURN_IF_ERROR(put(stage.stores, root, *root.shape, place_of(out_.graph.terms, *root.shape, linear)));
   evaluator_.add_stage(std::move(stage), -1, {});
-  return {};
+  return apart;
 }
 
 /// After an attempt: true if there is something to do differently.
@@ -267,12 +288,15 @@ base::Status Lowering::lower_with(const Attempt& make, bool cuts) {
 
 base::Status Lowering::lower_group(const Group& group) {
   const int64_t maps = group.reduces ? 0 : ir::elements(*group.roots[0].shape);
-  return lower_with(
-      [&](Nest& nest) {
-        evaluator_.map_elements = maps;
-        return attempt(group, nest);
-      },
-      !group.reduces);
+  std::vector<Root> apart;
+  const Attempt in_nest = [&](Nest& nest) -> base::Status {
+    evaluator_.map_elements = maps;
+    ASSIGN_OR_RETURN(apart, attempt(group, nest));
+    return {};
+  };
+  RETURN_IF_ERROR(lower_with(in_nest, !group.reduces));
+  for (const Group& own : this->group(apart)) RETURN_IF_ERROR(lower_group(own));
+  return {};
 }
 
 /// The array of an operand that a root passes through unchanged, or -1.

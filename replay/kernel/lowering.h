@@ -52,9 +52,11 @@ class Lowering {
   base::Status copy_first(Ref from, const Root& to);
   int operand_array(Ref ref);
   void start_anew();
-  base::Status attempt(const Group& group, Nest& nest);
+  base::Result<std::vector<Root>> attempt(const Group& group, Nest& nest);
   base::Status add_finish(const Root& root, Nest& nest);
-  base::Status add_map(const Root& root, Nest& nest);
+  enum class Joined : uint8_t { yes, no };
+  base::Result<Joined> add_map(const Root& root, Nest& nest);
+  base::Status add_own_stage(const Root& root);
   base::Status put(std::vector<Store>& stores, const Root& root, const ir::Shape& as, const Place& place);
   base::Result<bool> learn();
   int add_array(int64_t bytes);
