@@ -42,6 +42,18 @@ std::string arg_max(const std::string& from, const std::string& to, const std::s
                   from, to, dims, iota));
 }
 
+/// Sums of rows or columns, and beside them what reads them.
+std::string shares(int64_t rows, int64_t columns, int reduced) {
+  const int64_t kept = reduced == 1 ? rows : columns;
+  return fmt::format(
+      "HloModule m\nadd {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }}\n"
+      "f {{ x = f32[{0},{1}] parameter(0) z = f32[] constant(0) e = f32[{0},{1}] exponential(x) s = f32[{2}] reduce(e, z), "
+      "dimensions={{{3}}}, to_apply=add w = f32[{0},{1}] broadcast(s), dimensions={{{4}}} q = f32[{0},{1}] divide(e, w) "
+      "ROOT t = (f32[{2}], f32[{0},{1}]) tuple(s, q) }}\n"
+      "ENTRY m {{ x = f32[{0},{1}] parameter(0) ROOT c = (f32[{2}], f32[{0},{1}]) fusion(x), kind=kInput, calls=f }}\n",
+      rows, columns, kept, reduced, 1 - reduced);
+}
+
 std::vector<std::string> modules() {
   std::vector<std::string> all;
   for (const char* type : {"f16", "f32", "f64", "s8"})
@@ -63,6 +75,10 @@ std::vector<std::string> modules() {
     all.push_back(sum(from, to, "0", "f16", "max16", "-inf"));
     all.push_back(sum(from, to, "0", "pred", "and", "true"));
     all.push_back(arg_max(from, to, "0", 0));
+  }
+  for (const auto& [rows, columns] : {std::pair{1, 33}, std::pair{37, 10}, std::pair{9, 100}, std::pair{3, 2049}, std::pair{65, 129}}) {
+    all.push_back(shares(rows, columns, 0));
+    all.push_back(shares(rows, columns, 1));
   }
   all.push_back(sum("70,9,50", "9", "0,2"));
   all.push_back(sum("20,30,40", "30", "0,2", "f32", "max", "-inf"));
