@@ -17,7 +17,7 @@ namespace {
 
 using Id = ir::InstrId;
 
-constexpr int kMaxDepth = 50;          ///< of fusions in fusions
+constexpr int kMostFusions = 50;       ///< of fusions in fusions
 constexpr int kMostCalls = 10'000;     ///< inlined in one body: files may nest calls so that they double with each level
 constexpr uint8_t kLongestChain = 16;  ///< of broadcasts of broadcasts that are read through
 
@@ -47,7 +47,7 @@ class Taker {
 
   /// Nothing: `why_` says what can't run apart.
   std::optional<Id> flatten(ir::CompId id, const std::vector<Id>& arguments, int depth) {
-    if (depth > kMaxDepth) return refuse(fmt::format("its calls nest deeper than {}", kMaxDepth));
+    if (depth > kMostFusions) return refuse(fmt::format("its calls nest deeper than {}", kMostFusions));
     if (++calls_ > kMostCalls) return refuse(fmt::format("it makes more than {} calls", kMostCalls));
     const ir::Computation comp = module_.comp(id);  // a copy: emit() adds computations, this does not, but ids are all that is kept
     std::vector<Id> placed(comp.instrs.size(), -1);

@@ -22,7 +22,7 @@ struct Use {
 using Users = std::vector<std::vector<Use>>;  ///< by instruction
 
 /// A value on its way: an instruction's result, or the leaf of it under `path`; steps: how much arithmetic it went through.
-struct Place {
+struct Read {
   ir::InstrRef at;
   std::vector<int64_t> path;
   int steps = 0;
@@ -201,10 +201,10 @@ constexpr int kArithmeticSteps = 4;  ///< Adam's second moment meets three opera
 constexpr size_t kPlaces = 1 << 14;  ///< places looked at for one parameter
 
 /// Where the value goes by this use; nothing if it ends there.
-std::vector<Place> next_places(const ir::Module& module, const Place& from, const Use& use) {
+std::vector<Read> next_places(const ir::Module& module, const Read& from, const Use& use) {
   const ir::Instr& user = module.instr(from.at.comp, use.user);
   const ir::InstrRef at{from.at.comp, use.user};
-  std::vector<Place> next;
+  std::vector<Read> next;
   const auto enter = [&](ir::CompId callee, int parameter) {
     const ir::Computation& comp = module.comp(callee);
     if (parameter >= 0 && parameter < static_cast<int>(comp.parameters.size())) {
@@ -270,13 +270,13 @@ struct Chooser::Uses {
   }
 
   /// The recipe of the strongest rule that fits a use of the value.
-  std::optional<Chosen> rule(const ir::Module& module, Place start) {
+  std::optional<Chosen> rule(const ir::Module& module, Read start) {
     std::optional<Chosen> best;
     int best_rank = INT32_MAX;
-    std::vector<Place> todo{std::move(start)};
+    std::vector<Read> todo{std::move(start)};
     std::set<std::pair<ir::InstrRef, std::vector<int64_t>>> seen;
     while (!todo.empty() && seen.size() < kPlaces) {
-      const Place place = std::move(todo.back());
+      const Read place = std::move(todo.back());
       todo.pop_back();
       if (!seen.emplace(place.at, place.path).second) continue;
       for (const Use& use : of(module, place.at.comp)[static_cast<size_t>(place.at.instr)]) {
@@ -288,19 +288,19 @@ struct Chooser::Uses {
           best = Chosen{*recipe, "", std::string(rule.why)};
           best_rank = rule.rank;
         }
-        for (Place& next : next_places(module, place, use)) todo.push_back(std::move(next));
+        for (Read& next : next_places(module, place, use)) todo.push_back(std::move(next));
       }
     }
     return best;
   }
 
   /// A scalar integer of a while's state that its condition compares.
-  bool loop_counter(const ir::Module& module, Place start) {
-    std::vector<Place> todo{std::move(start)};
+  bool loop_counter(const ir::Module& module, Read start) {
+    std::vector<Read> todo{std::move(start)};
     std::set<std::pair<ir::InstrRef, std::vector<int64_t>>> seen;
     std::set<ir::CompId> conditions;
     while (!todo.empty() && seen.size() < kPlaces) {
-      const Place place = std::move(todo.back());
+      const Read place = std::move(todo.back());
       todo.pop_back();
       if (!seen.emplace(place.at, place.path).second) continue;
       for (const Use& use : of(module, place.at.comp)[static_cast<size_t>(place.at.instr)]) {
@@ -309,7 +309,7 @@ struct Chooser::Uses {
           for (const ir::CompId callee : ir::attr_calls(module, user, "condition")) conditions.insert(callee);
         }
         if (user.op == ir::Op::compare && conditions.count(place.at.comp) != 0) return true;
-        for (Place& next : next_places(module, place, use)) todo.push_back(std::move(next));
+        for (Read& next : next_places(module, place, use)) todo.push_back(std::move(next));
       }
     }
     return false;
@@ -351,7 +351,7 @@ Chosen Chooser::parameter(int64_t number, const ir::Leaf& leaf) const {
   }
   if (const auto given = of_importer(module_, instr)) return {*given, "", "importer"};
   if (const auto named = by_name(module_, instr, *leaf.shape)) return *named;
-  const Place start{{module_.entry, id}, leaf.path, 0};
+  const Read start{{module_.entry, id}, leaf.path, 0};
   const bool scalar_integer = leaf.shape->rank() == 0 && ir::is_integer(leaf.shape->type);
   if (scalar_integer && uses_->loop_counter(module_, start)) return {make(Recipe::Kind::constant, 0), "", "use: counter of a loop"};
   if (const auto by_use = uses_->rule(module_, start)) return *by_use;

@@ -164,9 +164,9 @@ Recipe standard_recipe(ir::Type type) {
   return recipe;
 }
 
-using Fill = void (*)(const Maker&, const Row&);
+using FillRow = void (*)(const Maker&, const Row&);
 
-Fill fill_of(Recipe::Kind kind) {
+FillRow fill_of(Recipe::Kind kind) {
   switch (kind) {
     case Recipe::Kind::standard:
     case Recipe::Kind::uniform:
@@ -232,7 +232,7 @@ void generate_into(std::span<std::byte> out, const Recipe& recipe, const ir::Sha
   if (count <= 0) return;
   const Recipe chosen = resolved(recipe, shape.type);
   const Maker maker{chosen, stream_key(seed, name), shape.type};
-  const Fill fill_row = fill_of(chosen.kind);
+  const FillRow fill_row = fill_of(chosen.kind);
   const std::vector<Axis> axes = physical_axes(shape);
   const int64_t length = axes.back().size, size = ir::bytes(shape.type);
   constexpr int64_t kPiece = 1 << 14;

@@ -12,7 +12,7 @@
 namespace replay {
 namespace {
 
-constexpr int kMaxDepth = 200;  ///< nested calls; XLA modules are acyclic, files need not be
+constexpr int kMostCalls = 200;  ///< nested calls; XLA modules are acyclic, files need not be
 
 std::string leaf_name(std::string_view name, const std::vector<int64_t>& path) {
   return path.empty() ? std::string(name) : fmt::format("{}.{}", name, ir::path_text(path));
@@ -147,9 +147,9 @@ base::Status PlanBuilder::add_parameters(Scope& scope) {
 }
 
 base::Result<PlanBuilder::Leaves> PlanBuilder::walk(Scope& scope, Block& block) {
-  if (++depth_ > kMaxDepth) {
+  if (++depth_ > kMostCalls) {
     return base::Error{
-        fmt::format("{}: calls nest deeper than {}; does it call itself?", module_.text(module_.comp(scope.comp).name), kMaxDepth)};
+        fmt::format("{}: calls nest deeper than {}; does it call itself?", module_.text(module_.comp(scope.comp).name), kMostCalls)};
   }
   const ir::Computation& comp = module_.comp(scope.comp);
   const std::vector<ir::InstrId> order = topological(comp);

@@ -13,7 +13,7 @@ namespace {
 
 using Id = ir::InstrId;
 
-constexpr int kMaxDepth = 8;        ///< of fusions in fusions
+constexpr int kMostNested = 8;      ///< of fusions in fusions
 constexpr size_t kMostPlaces = 64;  ///< kept apart; what is used at more places counts all as different
 
 /// Reads what its operands have stored: computing these anew for each use would be absurd.
@@ -43,7 +43,7 @@ class Evaluations {
       const Id id = order[i];
       count(id);
       const ir::Instr& instr = comp_.instrs[static_cast<size_t>(id)];
-      if (instr.op == ir::Op::fusion && instr.calls.size() == 1 && depth_ < kMaxDepth)
+      if (instr.op == ir::Op::fusion && instr.calls.size() == 1 && depth_ < kMostNested)
         extra += Evaluations(module_, instr.calls[0], depth_ + 1).recomputed();
       const double elements = size_of(module_.shape(instr)), again = counts_[static_cast<size_t>(id)] - elements;
       if (again > 0) {

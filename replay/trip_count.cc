@@ -88,7 +88,7 @@ std::optional<int64_t> start_of(const ir::Module& module, ir::InstrRef loop, int
   return std::nullopt;
 }
 
-using Wide = __int128;  ///< distances of 64-bit counters
+using Distance = __int128;  ///< distances of 64-bit counters
 
 ir::Direction mirrored(ir::Direction direction) {
   switch (direction) {
@@ -112,7 +112,7 @@ std::optional<int64_t> count(int64_t start, int64_t limit, int64_t step, ir::Dir
       return std::nullopt;
     return count(-start, -limit, -step, direction == ir::Direction::GT ? ir::Direction::LT : ir::Direction::LE, type);
   }
-  const Wide distance = Wide{limit} - start + (direction == ir::Direction::LE ? 1 : 0);
+  const Distance distance = Distance{limit} - start + (direction == ir::Direction::LE ? 1 : 0);
   if (direction == ir::Direction::EQ)
     return start != limit ? std::optional<int64_t>(0) : step != 0 ? std::optional<int64_t>(1) : std::nullopt;
   if (direction == ir::Direction::NE) {
@@ -122,7 +122,7 @@ std::optional<int64_t> count(int64_t start, int64_t limit, int64_t step, ir::Dir
   }
   if (distance <= 0) return 0;
   if (step <= 0) return std::nullopt;
-  const Wide trips = (distance + step - 1) / step, last = start + trips * step;
+  const Distance trips = (distance + step - 1) / step, last = start + trips * step;
   if (last > INT64_MAX || wrap(type, static_cast<int64_t>(last)) != static_cast<int64_t>(last)) return std::nullopt;
   return static_cast<int64_t>(trips);
 }

@@ -16,7 +16,7 @@ tools/setup.sh fuzz
 compiler=$(compgen -c clang++- | grep -E '^clang\+\+-[0-9]+$' | sort -t- -k2 -n | tail -n 1)
 # Without CXXFLAGS: the errors that CI makes of warnings are for g++'s.
 CXXFLAGS="" cmake -S . -B build-fuzz -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" \
-  -DPROFILE_FUZZ=ON -DPROFILE_SANITIZE=ON >/dev/null
+  -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8 -DPROFILE_FUZZ=ON -DPROFILE_SANITIZE=ON >/dev/null
 cmake --build build-fuzz --target "${targets[@]/#/fuzz_}" | tail -n 1
 
 # A dictionary of opcodes and attributes; every opcode of the table is in it, none is listed by hand.

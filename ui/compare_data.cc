@@ -17,7 +17,7 @@ namespace {
 
 using S = ComparedStep;
 // clang-format off
-constexpr CompareColumn kColumns[] = {
+constexpr CompareColumn kCompareColumns[] = {
     {"step", "step", [](const S& s) -> std::string_view { return s.name; }, nullptr, 11, false},
     {"verdict", "verdict", [](const S& s) -> std::string_view { return s.verdict; }, nullptr, 6, false},
     {"faster ◂ ▸ slower", "bar", nullptr, [](const S& s) { return s.percent; }, 11, false},
@@ -92,10 +92,10 @@ Compared compared(const report::Comparison& comparison) {
   return out;
 }
 
-std::span<const CompareColumn> compare_columns() { return kColumns; }
+std::span<const CompareColumn> compare_columns() { return kCompareColumns; }
 
 int compare_column(std::string_view name) {
-  return static_cast<int>(std::ranges::find(kColumns, name, &CompareColumn::name) - std::begin(kColumns));
+  return static_cast<int>(std::ranges::find(kCompareColumns, name, &CompareColumn::name) - std::begin(kCompareColumns));
 }
 
 std::vector<uint32_t> arrange_compared(const Compared& compared, const CompareView& view) {
@@ -105,8 +105,8 @@ std::vector<uint32_t> arrange_compared(const Compared& compared, const CompareVi
     const S& s = compared.steps[i];
     if (s.verdict.starts_with(view.verdict) && has_all(words, {s.name, s.before_name, s.cls, s.verdict, s.matched_by})) order.push_back(i);
   }
-  if (view.column < 0 || view.column >= static_cast<int>(std::size(kColumns))) return order;
-  const CompareColumn& by = kColumns[view.column];
+  if (view.column < 0 || view.column >= static_cast<int>(std::size(kCompareColumns))) return order;
+  const CompareColumn& by = kCompareColumns[view.column];
   const bool sizes = by.name == "change_a_pass_ns" || by.name == "bar";
   if (by.text != nullptr) {
     std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
@@ -125,12 +125,12 @@ std::vector<uint32_t> arrange_compared(const Compared& compared, const CompareVi
 
 model::Rows rows_of(const Compared& compared, std::span<const uint32_t> order) {
   model::Rows rows;
-  for (const CompareColumn& column : kColumns) {
+  for (const CompareColumn& column : kCompareColumns) {
     if (column.name != "bar") rows.columns.emplace_back(column.name);
   }
   for (const uint32_t i : order) {
     std::vector<model::Cell>& row = rows.rows.emplace_back();
-    for (const CompareColumn& column : kColumns) {
+    for (const CompareColumn& column : kCompareColumns) {
       if (column.name == "bar") continue;
       row.push_back(column.text != nullptr ? report::cell(column.text(compared.steps[i])) : real_cell(column.number(compared.steps[i])));
     }

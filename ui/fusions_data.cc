@@ -54,7 +54,7 @@ constexpr TextField kTexts[] = {
 
 using F = FusionInfo;
 // clang-format off
-constexpr FusionColumn kColumns[] = {
+constexpr FusionColumn kFusionColumns[] = {
     {"fusion", "fusion", [](const F& f) -> std::string_view { return f.name; }, nullptr, 11, false},
     {"verdict", "verdict", [](const F& f) -> std::string_view { return f.measured() ? std::string_view(f.verdict) : "not measured"; }, nullptr, 6.4f, false},
     {"cost ◂ ▸ saved (√)", "bar", nullptr, [](const F& f) { return f.saved_ns; }, 11, false},
@@ -193,10 +193,10 @@ base::Result<Fusions> read_fusions(const model::Reader& reader, int64_t run) {
   return summed(std::move(all));
 }
 
-std::span<const FusionColumn> fusion_columns() { return kColumns; }
+std::span<const FusionColumn> fusion_columns() { return kFusionColumns; }
 
 int fusion_column(std::string_view name) {
-  return static_cast<int>(std::ranges::find(kColumns, name, &FusionColumn::name) - std::begin(kColumns));
+  return static_cast<int>(std::ranges::find(kFusionColumns, name, &FusionColumn::name) - std::begin(kFusionColumns));
 }
 
 std::vector<uint32_t> arrange_fusions(const Fusions& fusions, const FusionView& view) {
@@ -206,19 +206,19 @@ std::vector<uint32_t> arrange_fusions(const Fusions& fusions, const FusionView& 
     const FusionInfo& f = fusions.all[i];
     if (passes(f, view.verdict) && has_all(words, {f.name, f.kind, f.verdict, f.why, f.flags})) order.push_back(i);
   }
-  if (view.column >= 0 && view.column < static_cast<int>(std::size(kColumns)))
-    sort_by(order, fusions.all, kColumns[view.column], view.descending);
+  if (view.column >= 0 && view.column < static_cast<int>(std::size(kFusionColumns)))
+    sort_by(order, fusions.all, kFusionColumns[view.column], view.descending);
   return order;
 }
 
 model::Rows rows_of(const Fusions& fusions, std::span<const uint32_t> order) {
   model::Rows rows;
-  for (const FusionColumn& column : kColumns) {
+  for (const FusionColumn& column : kFusionColumns) {
     if (column.name != "bar") rows.columns.emplace_back(column.name);
   }
   for (const uint32_t i : order) {
     std::vector<model::Cell>& row = rows.rows.emplace_back();
-    for (const FusionColumn& column : kColumns) {
+    for (const FusionColumn& column : kFusionColumns) {
       if (column.name == "bar") continue;
       row.push_back(column.text != nullptr ? report::cell(column.text(fusions.all[i])) : real_cell(column.number(fusions.all[i])));
     }

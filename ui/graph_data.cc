@@ -16,8 +16,6 @@ namespace {
 
 constexpr int64_t kMostWalked = 4000;
 
-int64_t integer(const model::Cell& cell) { return cell.kind == model::Cell::Kind::integer ? cell.integer : 0; }
-
 std::vector<int64_t> numbers(std::string_view json) {
   std::vector<int64_t> out;
   const char* const end = json.data() + json.size();
@@ -50,17 +48,17 @@ Walked walked(model::Rows rows, const RunData& run) {
   Walked out;
   const auto places = places_of(run);
   std::unordered_map<int64_t, uint32_t> index;
-  for (const std::vector<model::Cell>& row : rows.rows) index.emplace(integer(row[0]), static_cast<uint32_t>(index.size()));
+  for (const std::vector<model::Cell>& row : rows.rows) index.emplace(integer_in(row[0]), static_cast<uint32_t>(index.size()));
   for (std::vector<model::Cell>& row : rows.rows) {
     ProgramNode node;
-    node.instruction = integer(row[0]);
+    node.instruction = integer_in(row[0]);
     node.name = std::move(row[1].text), node.opcode = std::move(row[2].text), node.kind = std::move(row[3].text);
     node.shape = std::move(row[4].text), node.op_name = std::move(row[6].text);
     node.bytes = number(row[5]);
-    node.root = integer(row[10]) != 0;
+    node.root = integer_in(row[10]) != 0;
     if (const auto found = places.find(node.instruction); found != places.end()) node.place = found->second;
     for (const int64_t position : numbers(row[9].text)) {
-      const auto operand = index.find(integer(row[8]) + position);
+      const auto operand = index.find(integer_in(row[8]) + position);
       if (operand != index.end()) out.edges.push_back({operand->second, index[node.instruction]});
     }
     out.computation = row[7].text;
@@ -101,7 +99,7 @@ std::string ids_of(const std::vector<ProgramNode>& nodes) {
 }
 std::string ids_of(const model::Rows& rows) {
   std::vector<int64_t> ids;
-  for (const std::vector<model::Cell>& row : rows.rows) ids.push_back(integer(row[0]));
+  for (const std::vector<model::Cell>& row : rows.rows) ids.push_back(integer_in(row[0]));
   return fmt::format("[{}]", fmt::join(ids, ","));
 }
 
@@ -111,7 +109,7 @@ base::Status add_calls(const model::Reader& reader, ProgramGraph& graph) {
   const model::Cell ids = report::cell(std::string_view(ids_of(graph.nodes)));
   ASSIGN_OR_RETURN(const model::Rows rows, report::ask(reader, "graph_calls", std::span(&ids, 1)));
   for (const std::vector<model::Cell>& row : rows.rows)
-    graph.nodes[index[integer(row[0])]].calls.push_back({integer(row[1]), row[2].text, integer(row[3])});
+    graph.nodes[index[integer_in(row[0])]].calls.push_back({integer_in(row[1]), row[2].text, integer_in(row[3])});
   return {};
 }
 

@@ -23,8 +23,6 @@ uint8_t kind_of(std::string_view word) {
 
 bool always_lives(uint8_t kind) { return kind == kConstant || kind == kParameter; }
 
-int64_t integer(const model::Cell& cell) { return cell.kind == model::Cell::Kind::integer ? cell.integer : 0; }
-
 /// First place whose step is not before `step`.
 uint32_t place_from(const RunData& run, int64_t step) {
   const auto found = std::ranges::lower_bound(run.steps, step, {}, [](const StepInfo& s) { return int64_t{s.step}; });
@@ -88,9 +86,9 @@ base::Result<std::vector<double>> modelled(const model::Reader& reader, const Ru
   std::vector<InnerValue> values;
   for (size_t i = 0; i < rows.rows.size(); ++i) {
     const std::vector<model::Cell>& row = rows.rows[i];
-    values.push_back({row[2].text, number(row[3]), positions(row[4].text), integer(row[5]) != 0});
-    if (i + 1 < rows.rows.size() && integer(rows.rows[i + 1][0]) == integer(row[0])) continue;
-    if (const uint32_t place = place_from(run, integer(row[0])); place < out.size()) out[place] = peak_between_parts(values);
+    values.push_back({row[2].text, number(row[3]), positions(row[4].text), integer_in(row[5]) != 0});
+    if (i + 1 < rows.rows.size() && integer_in(rows.rows[i + 1][0]) == integer_in(row[0])) continue;
+    if (const uint32_t place = place_from(run, integer_in(row[0])); place < out.size()) out[place] = peak_between_parts(values);
     values.clear();
   }
   return out;
@@ -103,7 +101,7 @@ std::vector<double> planned(const model::Reader& reader, const RunData& run) {
   if (!rows.ok() || rows->rows.empty()) return {};
   std::vector<double> out(run.steps.size(), 0);
   for (const std::vector<model::Cell>& row : rows->rows) {
-    if (const uint32_t place = place_from(run, integer(row[0])); place < out.size()) out[place] = number(row[1]);
+    if (const uint32_t place = place_from(run, integer_in(row[0])); place < out.size()) out[place] = number(row[1]);
   }
   return out;
 }
@@ -168,9 +166,9 @@ base::Result<MemoryPicture> read_memory(const model::Reader& reader, std::shared
     Buffer b;
     b.name = std::move(row[1].text);
     b.kind = kind_of(row[2].text);
-    b.bytes = integer(row[3]);
+    b.bytes = integer_in(row[3]);
     b.offset = row[4].kind == model::Cell::Kind::integer ? row[4].integer : -1;
-    b.first_step = integer(row[5]), b.last_step = integer(row[6]);
+    b.first_step = integer_in(row[5]), b.last_step = integer_in(row[6]);
     buffers.push_back(std::move(b));
   }
   std::vector<double> between = buffers.empty() ? std::vector<double>() : planned(reader, *run);

@@ -104,8 +104,7 @@ void prepare(Roofline& out) {
   out.predicted = !out.run->steps.empty() && out.run->steps.front().basis == "predicted";
 }
 
-model::Cell real(double v) { return std::isfinite(v) ? model::Cell{model::Cell::Kind::real, 0, v, {}} : model::Cell{}; }
-model::Cell text(const std::string& v) { return {model::Cell::Kind::text, 0, 0, v}; }
+model::Cell finite(double v) { return std::isfinite(v) ? model::real_cell(v) : model::Cell{}; }
 
 }  // namespace
 
@@ -242,9 +241,10 @@ model::Rows roofline_rows(const RunData& run, std::span<const uint32_t> indices)
   rows.rows.reserve(indices.size());
   for (const uint32_t i : indices) {
     const StepInfo& s = run.steps[i];
-    rows.rows.push_back({text(s.name), text(s.cls), real(s.intensity), s.bound_by.empty() ? model::Cell{} : text(s.bound_by),
-                         real(s.median_ns), real(s.attainable_ns), real(s.gb_per_s), real(s.gflop_per_s), real(s.attainable_gflop_per_s),
-                         real(s.roof_percent), real(s.published_percent), s.basis == "measured" ? model::Cell{} : text(s.basis)});
+    rows.rows.push_back({model::text_cell(s.name), model::text_cell(s.cls), finite(s.intensity),
+                         s.bound_by.empty() ? model::Cell{} : model::text_cell(s.bound_by), finite(s.median_ns), finite(s.attainable_ns),
+                         finite(s.gb_per_s), finite(s.gflop_per_s), finite(s.attainable_gflop_per_s), finite(s.roof_percent),
+                         finite(s.published_percent), s.basis == "measured" ? model::Cell{} : model::text_cell(s.basis)});
   }
   return rows;
 }

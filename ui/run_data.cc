@@ -83,8 +83,6 @@ std::array<size_t, N> places(const model::Rows& rows, const Field (&fields)[N]) 
   return at;
 }
 
-int64_t integer(const model::Cell& cell) { return cell.kind == model::Cell::Kind::integer ? cell.integer : 0; }
-
 }  // namespace
 
 double number(const model::Cell& cell) {
@@ -117,10 +115,10 @@ base::Result<RunData> read_run(const model::Reader& reader, int64_t run) {
   data.steps.reserve(rows.rows.size());
   for (std::vector<model::Cell>& row : rows.rows) {
     StepInfo step;
-    step.step = static_cast<int32_t>(integer(row[0]));
+    step.step = static_cast<int32_t>(integer_in(row[0]));
     for (size_t i = 0; i < std::size(kTexts); ++i) step.*kTexts[i].field = std::move(row[texts[i]].text);
     for (size_t i = 0; i < std::size(kReals); ++i) step.*kReals[i].field = number(row[reals[i]]);
-    for (size_t i = 0; i < std::size(kIntegers); ++i) step.*kIntegers[i].field = integer(row[integers[i]]);
+    for (size_t i = 0; i < std::size(kIntegers); ++i) step.*kIntegers[i].field = integer_in(row[integers[i]]);
     if (std::isfinite(step.pass_ns)) data.pass_ns += step.pass_ns;
     data.index_.emplace(step.step, data.steps.size());
     data.steps.push_back(std::move(step));
@@ -145,8 +143,8 @@ base::Result<std::vector<RunInfo>> read_runs(const model::Reader& reader) {
   std::vector<RunInfo> runs;
   for (std::vector<model::Cell>& row : rows.rows) {
     const bool dead = row[2].text == "running" && !model::writer_lives(row[3].text);
-    runs.push_back({integer(row[0]), std::move(row[1].text), dead ? "interrupted" : std::move(row[2].text), std::move(row[4].text),
-                    std::move(row[5].text), std::move(row[6].text), std::move(row[7].text), integer(row[8]), integer(row[9])});
+    runs.push_back({integer_in(row[0]), std::move(row[1].text), dead ? "interrupted" : std::move(row[2].text), std::move(row[4].text),
+                    std::move(row[5].text), std::move(row[6].text), std::move(row[7].text), integer_in(row[8]), integer_in(row[9])});
   }
   return runs;
 }

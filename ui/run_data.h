@@ -11,6 +11,9 @@
 
 namespace ui {
 
+/// Of a cell; 0 where it holds no integer.
+inline int64_t integer_in(const model::Cell& cell) { return cell.kind == model::Cell::Kind::integer ? cell.integer : 0; }
+
 /// One step. Times in ns of one execution unless the name says pass; NaN: not measured or not known.
 struct StepInfo {
   int32_t step = 0;

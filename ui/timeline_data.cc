@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "src/report/query.h"
+#include "ui/run_data.h"
 
 namespace ui {
 namespace {
@@ -16,7 +17,6 @@ using timeline::Slice;
 
 constexpr double kTile = 2048;  ///< records of a level that a step of the grid holds
 
-int64_t integer(const model::Cell& cell) { return cell.kind == model::Cell::Kind::integer ? cell.integer : 0; }
 std::span<const std::byte> bytes(const model::Cell& cell) { return std::as_bytes(std::span(cell.text)); }
 
 /// Records of a stranger's file: times that would overflow are cut.
@@ -61,7 +61,7 @@ base::Result<std::string> device_of(const model::Reader& reader, int64_t run, in
 
 /// Adds a level that the store has to its lane; rows come by lane, the slices before the buckets.
 base::Status add_level(const model::Reader& reader, int64_t run, const std::vector<model::Cell>& row, std::vector<TimelineLane>& lanes) {
-  const int64_t track = integer(row[0]), level = integer(row[1]);
+  const int64_t track = integer_in(row[0]), level = integer_in(row[1]);
   if (level > 60) return {};
   if (lanes.empty() || lanes.back().track != track) {
     lanes.emplace_back();
@@ -90,7 +90,8 @@ base::Status add_unfinished(const model::Reader& reader, int64_t run, std::vecto
   std::vector<Slice> slices;
   slices.reserve(rows.rows.size());
   for (const auto& row : rows.rows) {
-    slices.push_back({integer(row[2]), integer(row[3]), static_cast<int32_t>(integer(row[0])), static_cast<int32_t>(integer(row[1]))});
+    slices.push_back(
+        {integer_in(row[2]), integer_in(row[3]), static_cast<int32_t>(integer_in(row[0])), static_cast<int32_t>(integer_in(row[1]))});
   }
   tame(slices);
   for (std::vector<Slice>& own : timeline::lanes(std::move(slices))) {
@@ -131,7 +132,7 @@ base::Result<std::shared_ptr<const TimelineRun>> read_timeline(const model::Read
   }
   for (const auto& row : passes.rows) {
     read->passes.push_back(
-        {integer(row[1]), std::max<int64_t>(0, integer(row[2]) - integer(row[1])), static_cast<int32_t>(integer(row[0])), 0});
+        {integer_in(row[1]), std::max<int64_t>(0, integer_in(row[2]) - integer_in(row[1])), static_cast<int32_t>(integer_in(row[0])), 0});
   }
   tame(read->passes);
   return std::shared_ptr<const TimelineRun>(std::move(read));

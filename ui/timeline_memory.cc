@@ -11,8 +11,6 @@
 namespace ui {
 namespace {
 
-int64_t integer(const model::Cell& cell) { return cell.kind == model::Cell::Kind::integer ? cell.integer : 0; }
-
 /// Place of the first step that has this number or a later one; steps.size() after the last.
 size_t place_from(const RunData& run, int64_t step) {
   const auto at = std::ranges::lower_bound(run.steps, step, {}, [](const StepInfo& info) { return int64_t{info.step}; });
@@ -69,8 +67,8 @@ base::Result<std::shared_ptr<const TimelineMemory>> read_memory(const model::Rea
   memory->buffers = rows.rows.size();
   for (auto& row : rows.rows) {
     BufferBar bar{std::move(row[0].text), std::move(row[1].text), std::max(0.0, number(row[2])), 0, 0};
-    const size_t first = stays(bar) ? 0 : place_from(*steps.run, integer(row[3]));
-    const size_t last = stays(bar) ? count : place_from(*steps.run, std::min<int64_t>(integer(row[4]), INT32_MAX) + 1);
+    const size_t first = stays(bar) ? 0 : place_from(*steps.run, integer_in(row[3]));
+    const size_t last = stays(bar) ? count : place_from(*steps.run, std::min<int64_t>(integer_in(row[4]), INT32_MAX) + 1);
     if (first >= count || last <= first) continue;
     change[first] += bar.bytes;
     change[last] -= bar.bytes;
@@ -106,7 +104,7 @@ base::Result<std::shared_ptr<const PassClock>> read_clock(const model::Reader& r
   clock->begin_ns.assign(count + 1, std::nan(""));
   double first = INFINITY, end = 0;
   for (const auto& row : rows.rows) {
-    const int32_t place = steps.places[static_cast<int32_t>(integer(row[0]))];
+    const int32_t place = steps.places[static_cast<int32_t>(integer_in(row[0]))];
     if (place < 0) continue;
     clock->begin_ns[static_cast<size_t>(place)] = number(row[1]);
     first = std::min(first, number(row[1]));

@@ -4,16 +4,14 @@
 #include <algorithm>
 
 #include "importers/hlo/lexer.h"
+#include "src/base/text.h"
 
 namespace importers::hlo {
 namespace {
 
-constexpr std::string_view kWord = "HloModule";
 constexpr size_t kLongestPrefix = 256;  ///< bytes of a line in which a logger's prefix ends
 
 constexpr size_t kLongestPreamble = 4096;  ///< bytes before a module in which its marker stands
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Nothing from the line's begin to `at`, or only spaces and tabs.
 bool begins_line(std::string_view text, size_t at, Indent indent) {
@@ -26,7 +24,7 @@ size_t prefix_length(std::string_view line) {
   const std::string_view head = line.substr(0, kLongestPrefix);
   for (size_t end = head.find("] "); end != std::string_view::npos; end = head.find("] ", end + 1)) {
     size_t digits = end;
-    while (digits > 0 && is_digit(head[digits - 1])) --digits;
+    while (digits > 0 && base::is_digit(head[digits - 1])) --digits;
     const bool numbered = digits < end && digits > 1 && head[digits - 1] == ':';
     const std::string_view file = numbered ? head.substr(0, digits - 1) : std::string_view();
     if (file.ends_with(".cc") || file.ends_with(".h") || file.ends_with(".cpp") || file.ends_with(".py")) return end + 2;
@@ -46,8 +44,8 @@ void each_line(std::string_view text, Each each) {
 }  // namespace
 
 size_t next_module(std::string_view text, size_t at, Indent indent) {
-  for (size_t i = text.find(kWord, at); i != std::string_view::npos; i = text.find(kWord, i + 1)) {
-    const size_t end = i + kWord.size();
+  for (size_t i = text.find(kModuleWord, at); i != std::string_view::npos; i = text.find(kModuleWord, i + 1)) {
+    const size_t end = i + kModuleWord.size();
     if (end < text.size() && is_space(text[end]) && begins_line(text, i, indent)) return i;
   }
   return text.size();
@@ -65,8 +63,8 @@ std::vector<Part> parts_of(std::string_view text) {
 
 bool has_log_prefixes(std::string_view text) {
   constexpr std::string_view kPrefixEnd = "] ";
-  for (size_t i = text.find(kWord); i != std::string_view::npos; i = text.find(kWord, i + 1)) {
-    if (!text.substr(0, i).ends_with(kPrefixEnd) || !text.substr(i + kWord.size()).starts_with(' ')) continue;
+  for (size_t i = text.find(kModuleWord); i != std::string_view::npos; i = text.find(kModuleWord, i + 1)) {
+    if (!text.substr(0, i).ends_with(kPrefixEnd) || !text.substr(i + kModuleWord.size()).starts_with(' ')) continue;
     const size_t line = text.rfind('\n', i) + 1;  // npos + 1 is 0
     if (prefix_length(text.substr(line)) == i - line) return true;
   }

@@ -9,6 +9,8 @@
 
 namespace importers::hlo {
 
+inline constexpr std::string_view kModuleWord = "HloModule";
+
 /// A module with what follows it, up to the next one.
 struct Part {
   size_t begin, end;

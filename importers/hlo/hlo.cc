@@ -17,7 +17,6 @@
 namespace importers::hlo {
 namespace {
 
-constexpr std::string_view kWord = "HloModule";
 constexpr std::string_view kHow = "for a binary dump (.hlo.pb) set --xla_dump_hlo_as_text";
 /// What people take for HLO text, by how it begins.
 struct Other {
@@ -117,7 +116,7 @@ base::Status read_part(const Input& input, Part part, model::Source& source, Not
 
 Match match(const Input& input) {
   Lexer lexer(input.bytes);
-  if (lexer.take_word(kWord)) return {Match::sure, "begins with HloModule"};
+  if (lexer.take_word(kModuleWord)) return {Match::sure, "begins with HloModule"};
   if (next_module(input.bytes, 0, Indent::any) < input.bytes.size()) return {Match::likely, "a line begins with HloModule"};
   if (has_log_prefixes(input.bytes)) return {Match::likely, "a log with a line that begins with HloModule"};
   lexer.skip();

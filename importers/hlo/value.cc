@@ -13,8 +13,6 @@
 namespace importers::hlo {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// The end of a shape at `at` found by brackets alone, or npos. Only a shortcut to the cache: the parser decides.
 size_t shape_end(std::string_view text, size_t at) {
   if (text[at] == '(') {
@@ -29,7 +27,7 @@ size_t shape_end(std::string_view text, size_t at) {
   size_t i = text.find(']', at);
   if (i == std::string_view::npos) return i;
   ++i;
-  if (i + 1 >= text.size() || text[i] != '{' || (!is_digit(text[i + 1]) && text[i + 1] != ':')) return i;
+  if (i + 1 >= text.size() || text[i] != '{' || (!base::is_digit(text[i + 1]) && text[i + 1] != ':')) return i;
   i = text.find('}', i);
   return i == std::string_view::npos ? i : i + 1;
 }
@@ -176,7 +174,7 @@ bool Parser::parse_layout(ir::Shape& shape) {
   if (!lexer_.take('{')) return true;
   const char next = lexer_.peek();
   if (next == '}' && lexer_.text()[before] == '{') return lexer_.take('}');  // `f32[]{}` of very old texts
-  if (!is_digit(next) && next != ':') return lexer_.move_to(before), true;
+  if (!base::is_digit(next) && next != ':') return lexer_.move_to(before), true;
   shape.has_layout = true;
   while (lexer_.peek() != ':' && lexer_.raw() != '}') {
     if (!shape.minor_to_major.empty() && !expect(',')) return false;

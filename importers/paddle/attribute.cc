@@ -1,5 +1,6 @@
 // Values of attributes. A value is parsed where a lowering asks for it, so that what nobody asks for costs nothing.
 #include "importers/paddle/attribute.h"
+#include "src/base/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,12 +9,6 @@
 
 namespace importers::paddle {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
 
 struct Spelling {
   std::string_view text;
@@ -35,10 +30,10 @@ constexpr Spelling kSpellings[] = {
 }  // namespace
 
 std::string_view plain_value(std::string_view value) {
-  value = trimmed(value);
+  value = base::trimmed(value);
   if (value.starts_with('(')) {
     const size_t close = value.find(')');
-    if (close != std::string_view::npos) value = trimmed(value.substr(close + 1));
+    if (close != std::string_view::npos) value = base::trimmed(value.substr(close + 1));
   }
   for (const std::string_view array : {"IntArray[", "array["}) {
     if (value.starts_with(array)) return value.substr(array.size() - 1);
@@ -95,7 +90,7 @@ std::vector<std::string_view> items_of(std::string_view value) {
     } else if (c == ']' || c == ')' || c == '}') {
       --depth;
     } else if (c == ',' && (depth <= 0 || i == value.size())) {
-      if (const std::string_view item = trimmed(value.substr(begin, i - begin)); !item.empty()) items.push_back(item);
+      if (const std::string_view item = base::trimmed(value.substr(begin, i - begin)); !item.empty()) items.push_back(item);
       begin = i + 1;
     }
   }

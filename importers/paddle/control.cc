@@ -16,11 +16,6 @@ constexpr int kDeepestBlock = 64;
 constexpr int64_t kMostTrips = 1024;
 constexpr int64_t kMostRepeated = 20'000;  ///< operators that are written again, in loops and blocks that run twice
 
-std::string_view argument(const std::vector<Slot>& slots, std::string_view name) {
-  const auto slot = std::ranges::find(slots, name, &Slot::name);
-  return slot == slots.end() || slot->arguments.empty() ? std::string_view() : slot->arguments[0];
-}
-
 std::optional<bool> decided(const Tensor* condition) {
   if (condition == nullptr || !condition->known || condition->known->size() != 1) return std::nullopt;
   return condition->known->front() != 0;
@@ -102,7 +97,7 @@ void Lowering::branch(const Operator& op) {
 /// The old IR's: a block that runs or not; `select_input` chooses afterwards.
 void Lowering::conditional_block(const Operator& op) {
   const Block* block = inner(op, 0);
-  const std::string_view condition = argument(op.inputs, "Cond");
+  const std::string_view condition = first_argument(op.inputs, "Cond");
   if (block == nullptr || condition.empty()) return call_by_name(op, "has no block");
   const auto way = decided(&read(condition));
   if (!way) note("both-branches", "the run decides its condition: it is run in any case");
@@ -111,7 +106,7 @@ void Lowering::conditional_block(const Operator& op) {
 
 /// Mask 0 takes the first operand, 1 the second.
 void Lowering::select_input(const Operator& op) {
-  const std::string_view mask = argument(op.inputs, "Mask"), result = argument(op.outputs, "Out");
+  const std::string_view mask = first_argument(op.inputs, "Mask"), result = first_argument(op.outputs, "Out");
   const auto slot = std::ranges::find(op.inputs, "X", &Slot::name);
   if (mask.empty() || result.empty() || slot == op.inputs.end() || slot->arguments.size() != 2)
     return call_by_name(op, "does not choose between two");
@@ -140,7 +135,7 @@ bool Lowering::another_trip(std::string_view condition, int64_t trips) {
 void Lowering::loop(const Operator& op) {
   if (program_.form == Form::pir || program_.form == Form::python) return loop_of_region(op);
   const Block* block = inner(op, 0);
-  const std::string_view condition = argument(op.inputs, "Condition");
+  const std::string_view condition = first_argument(op.inputs, "Condition");
   if (block == nullptr || condition.empty()) return call_by_name(op, "has no block");
   if (!decided(&read(condition))) note("trips", "the run decides how often it goes: its body is run once");
   for (int64_t trips = 0; another_trip(condition, trips); ++trips) {
@@ -154,7 +149,7 @@ void Lowering::loop(const Operator& op) {
 /// region: the outer ones come back at the end.
 void Lowering::loop_of_region(const Operator& op) {
   const Block* block = inner(op, 0);
-  const std::string_view condition = argument(op.inputs, "cond");
+  const std::string_view condition = first_argument(op.inputs, "cond");
   const auto inputs = std::ranges::find(op.inputs, "inputs", &Slot::name);
   if (block == nullptr || condition.empty() || inputs == op.inputs.end()) return call_by_name(op, "has no region");
   std::vector<Tensor> state;

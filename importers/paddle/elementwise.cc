@@ -11,14 +11,13 @@
 #include "importers/paddle/lower.h"
 
 namespace importers::paddle {
+
+void copy(Call& c) { c.set("Out", c.entry().unary(ir::Op::copy, c.in("X"))); }
+
 namespace {
 
 using ir::Op;
 
-Value times(Body& b, Value x, Value y) { return b.binary(Op::multiply, x, y); }
-Value times(Body& b, Value x, double y) { return b.binary(Op::multiply, x, y); }
-Value plus(Body& b, Value x, Value y) { return b.binary(Op::add, x, y); }
-Value plus(Body& b, Value x, double y) { return b.binary(Op::add, x, y); }
 Value over(Body& b, Value x, Value y) { return b.binary(Op::divide, x, y); }
 Value from(Body& b, double x, Value y) { return b.binary(Op::subtract, b.like(y, x), y); }
 Value choose(Body& b, ir::Direction direction, Value x, double limit, Value yes, Value no) {
@@ -297,8 +296,6 @@ void cast(Call& c) {
   c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) { return b.convert(in[0], *to); }));
 }
 
-void copy(Call& c) { c.set("Out", c.entry().unary(Op::copy, c.in("X"))); }
-
 void where(Call& c) {
   if (!c.pair_fits(-1) || !broadcast_fits(c.dims("Condition"), joined(c.dims("X"), c.dims("Y"))))
     return c.fail("the operands do not broadcast");
@@ -333,7 +330,7 @@ void sum(Call& c) {
   }));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kElementwiseRows[] = {
     {"abs", unary<plain<Op::abs>>, "X"},
     {"assign", copy, "X"},
     {"bitwise_and", binary<Op::and_>, "X Y"},
@@ -425,6 +422,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> elementwise_rows() { return kRows; }
+std::span<const Row> elementwise_rows() { return kElementwiseRows; }
 
 }  // namespace importers::paddle

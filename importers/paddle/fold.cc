@@ -17,7 +17,7 @@ std::optional<Numbers> operand(Call& c, std::string_view slot) {
 
 std::optional<Numbers> same(Call& c) { return operand(c, "X"); }
 
-std::optional<Numbers> cast(Call& c) {
+std::optional<Numbers> folded_cast(Call& c) {
   auto x = operand(c, "X");
   const auto type = c.named_type("out_dtype");
   if (!x || !type) return std::nullopt;
@@ -25,7 +25,7 @@ std::optional<Numbers> cast(Call& c) {
   return x;
 }
 
-std::optional<Numbers> scale(Call& c) {
+std::optional<Numbers> folded_scale(Call& c) {
   auto x = operand(c, "X");
   if (!x || (c.has("ScaleTensor") && !c.known("ScaleTensor"))) return std::nullopt;
   const double factor = c.number("scale", 1, "ScaleTensor"), bias = c.number("bias", 0);
@@ -34,7 +34,7 @@ std::optional<Numbers> scale(Call& c) {
 }
 
 /// Of a vector.
-std::optional<Numbers> slice(Call& c) {
+std::optional<Numbers> folded_slice(Call& c) {
   const auto x = operand(c, "Input");
   const auto starts = c.sizes("starts", {"StartsTensor", "StartsTensorList"}), ends = c.sizes("ends", {"EndsTensor", "EndsTensorList"});
   if (!x || c.dims("Input").size() != 1 || !starts || !ends || starts->size() != 1 || ends->size() != 1) return std::nullopt;
@@ -80,14 +80,14 @@ std::optional<Numbers> increment(Call& c) {
   return x;
 }
 
-struct Rule {
+struct FoldRule {
   std::string_view type;
   std::optional<Numbers> (*tell)(Call&);
   std::string_view out = "Out";
 };
-constexpr Rule kRules[] = {
+constexpr FoldRule kFoldRules[] = {
     {"assign", same},
-    {"cast", cast},
+    {"cast", folded_cast},
     {"elementwise_add", binary<add>},
     {"elementwise_floordiv", binary<floor_divide>},
     {"elementwise_max", binary<larger>},
@@ -107,8 +107,8 @@ constexpr Rule kRules[] = {
     {"memcpy_h2d", same},
     {"not_equal", binary<compared<ir::Direction::NE>>},
     {"reshape2", same},
-    {"scale", scale},
-    {"slice", slice},
+    {"scale", folded_scale},
+    {"slice", folded_slice},
     {"squeeze2", same},
     {"unsqueeze2", same},
 };
@@ -117,8 +117,8 @@ constexpr Rule kRules[] = {
 
 void fold(Call& call) {
   if (call.op().type == "stack" || call.op().type == "concat") return call.join_known(call.op().type == "stack" ? "Y" : "Out");
-  const auto rule = std::ranges::find(kRules, call.op().type, &Rule::type);
-  if (rule == std::end(kRules)) return;
+  const auto rule = std::ranges::find(kFoldRules, call.op().type, &FoldRule::type);
+  if (rule == std::end(kFoldRules)) return;
   if (auto numbers = rule->tell(call); numbers && numbers->size() <= kMostKnown) call.set_known(rule->out, *std::move(numbers));
 }
 

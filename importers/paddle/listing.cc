@@ -110,6 +110,11 @@ base::Result<size_t> read_program(const Search& search, Cursor cursor, Listing& 
 
 }  // namespace
 
+std::string_view first_argument(const std::vector<Slot>& slots, std::string_view slot) {
+  const auto found = std::ranges::find(slots, slot, &Slot::name);
+  return found == slots.end() || found->arguments.empty() ? std::string_view() : found->arguments[0];
+}
+
 std::string_view name_of(Form form) {
   switch (form) {
     case Form::readable:

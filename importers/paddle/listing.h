@@ -39,6 +39,8 @@ struct Slot {
   std::string_view name;
   std::vector<std::string_view> arguments;  ///< variables in order; "" stands for `<<NULL VALUE>>`
 };
+/// The first variable of the slot, "" where there is none.
+std::string_view first_argument(const std::vector<Slot>& slots, std::string_view slot);
 
 /// `value` is written as Python or PIR prints it (attribute.h reads it); strings of PIR and protobuf keep their quotes.
 struct Attribute {

@@ -107,6 +107,11 @@ std::optional<ir::Type> ir_type(std::string_view dtype);  ///< of Paddle's name
 /// Small floats are computed in f32 and rounded once at the end, as the GPU kernels do.
 ir::Type wide(ir::Type type);
 Value widen(Body& body, Value value);
+inline Value times(Body& b, Value x, Value y) { return b.binary(ir::Op::multiply, x, y); }
+inline Value times(Body& b, Value x, double y) { return b.binary(ir::Op::multiply, x, y); }
+inline Value plus(Body& b, Value x, Value y) { return b.binary(ir::Op::add, x, y); }
+inline Value plus(Body& b, Value x, double y) { return b.binary(ir::Op::add, x, y); }
+void copy(Call& c);  ///< Out = X
 /// y under x as `elementwise_*` aligns them: at the end (-1), or y's first dimension under x's dimension `axis`.
 Value aligned(Body& body, Value x, Value y, int64_t axis);
 Dims aligned(Dims y, size_t rank_of_x, int64_t axis);

@@ -11,18 +11,15 @@ namespace {
 
 using ir::Op;
 
-Value times(Body& b, Value x, Value y) { return b.binary(Op::multiply, x, y); }
-Value times(Body& b, Value x, double y) { return b.binary(Op::multiply, x, y); }
-Value plus(Body& b, Value x, Value y) { return b.binary(Op::add, x, y); }
 Value minus(Body& b, Value x, Value y) { return b.binary(Op::subtract, x, y); }
 
 /// The dimensions from `axis` on are normalised: rows × columns.
-struct Matrix {
+struct NormalMatrix {
   Dims x;
   int64_t rows = 1, columns = 1;
 };
-std::optional<Matrix> matrix_of(Call& c) {
-  Matrix m{c.dims("X")};
+std::optional<NormalMatrix> matrix_of(Call& c) {
+  NormalMatrix m{c.dims("X")};
   const int64_t axis = axis_of(c.integer("begin_norm_axis", 1), static_cast<int64_t>(m.x.size()));
   if (axis < 0 || axis > static_cast<int64_t>(m.x.size())) return c.fail("the axis lies outside"), std::nullopt;
   m.rows = elements_of(Dims(m.x.begin(), m.x.begin() + axis)), m.columns = elements_of(Dims(m.x.begin() + axis, m.x.end()));
@@ -32,11 +29,13 @@ std::optional<Matrix> matrix_of(Call& c) {
   return m;
 }
 
-Value row_mean(Body& b, Value value, const Matrix& m) {
+Value row_mean(Body& b, Value value, const NormalMatrix& m) {
   return times(b, b.reduce(Op::add, value, {1}), 1 / static_cast<double>(m.columns));
 }
-Value by_row(Body& b, Value value, const Matrix& m) { return b.broadcast(value, {m.rows, m.columns}, {0}); }
-Value by_column(Body& b, Value value, const Matrix& m) { return b.broadcast(b.reshape(value, {m.columns}), {m.rows, m.columns}, {1}); }
+Value by_row(Body& b, Value value, const NormalMatrix& m) { return b.broadcast(value, {m.rows, m.columns}, {0}); }
+Value by_column(Body& b, Value value, const NormalMatrix& m) {
+  return b.broadcast(b.reshape(value, {m.columns}), {m.rows, m.columns}, {1});
+}
 
 /// (x − mean) / √(variance + ε)·scale + bias of each row; statistics in f32.
 void layer_norm(Call& c) {
@@ -308,7 +307,7 @@ void top_k(Call& c) {
   c.set("Indices", results[1]);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kNormalRows[] = {
     {"batch_norm", batch_norm, "X Scale Bias Mean Variance"},
     {"batch_norm_grad", batch_norm_grad, "X Scale SavedMean SavedVariance Y@GRAD"},
     {"dropout", dropout, "X"},
@@ -324,6 +323,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> normal_rows() { return kRows; }
+std::span<const Row> normal_rows() { return kNormalRows; }
 
 }  // namespace importers::paddle

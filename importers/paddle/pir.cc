@@ -14,9 +14,9 @@ namespace {
 
 constexpr size_t kDeepestRegion = 200;
 
-class Reader {
+class PirReader {
  public:
-  Reader(Cursor cursor, std::string_view title, Listing& listing) : cursor_(cursor), title_(title), listing_(listing) {}
+  PirReader(Cursor cursor, std::string_view title, Listing& listing) : cursor_(cursor), title_(title), listing_(listing) {}
 
   base::Result<size_t> run() {
     listing_.programs.push_back({Form::pir, title_, {}, cursor_.at()});
@@ -332,6 +332,6 @@ class Reader {
 
 }  // namespace
 
-base::Result<size_t> read_pir(Cursor cursor, std::string_view title, Listing& listing) { return Reader(cursor, title, listing).run(); }
+base::Result<size_t> read_pir(Cursor cursor, std::string_view title, Listing& listing) { return PirReader(cursor, title, listing).run(); }
 
 }  // namespace importers::paddle

@@ -20,7 +20,7 @@ Dims counting(size_t n) {
 }
 
 /// A matrix product of operands of rank 2 and more, batch dimensions broadcast: x·y, each transposed or not.
-struct Matrix {
+struct ProductMatrix {
   Value value;
   bool transposed = false;
 };
@@ -34,12 +34,12 @@ Value expand_batch(Call& c, Value value, const Dims& batch) {
 }
 
 /// [a…, m, k]·[k, n]: the leading dimensions are rows.
-Value fold_rows(Call& c, const Matrix& x, const Matrix& y) {
+Value fold_rows(Call& c, const ProductMatrix& x, const ProductMatrix& y) {
   const int64_t from = c.entry().rank(x.value) - 1;
   return c.entry().dot(x.value, y.value, {{}, {from}, {}, {y.transposed ? 1 : 0}});
 }
 
-Value multiply(Call& c, Matrix x, Matrix y) {
+Value multiply(Call& c, ProductMatrix x, ProductMatrix y) {
   Body& entry = c.entry();
   const Dims of_x = batch_of(entry.dims(x.value)), of_y = batch_of(entry.dims(y.value));
   if (of_y.empty() && !x.transposed) return fold_rows(c, x, y);
@@ -57,7 +57,7 @@ bool fits(Call& c, const Dims& x, const Dims& y, bool x_transposed, bool y_trans
   return false;
 }
 
-Dims without(Dims dims, size_t from_end) {
+Dims without_from_end(Dims dims, size_t from_end) {
   dims.erase(dims.end() - static_cast<std::ptrdiff_t>(from_end));
   return dims;
 }
@@ -74,8 +74,8 @@ void matmul(Call& c) {
   if (!fits(c, x, y, trans_x, trans_y)) return;
   Body& entry = c.entry();
   Value out = multiply(c, {entry.reshape(c.in("X"), x), trans_x}, {entry.reshape(c.in("Y"), y), trans_y});
-  if (vector_x) out = entry.reshape(out, without(entry.dims(out), 2));
-  if (vector_y) out = entry.reshape(out, without(entry.dims(out), 1));
+  if (vector_x) out = entry.reshape(out, without_from_end(entry.dims(out), 2));
+  if (vector_y) out = entry.reshape(out, without_from_end(entry.dims(out), 1));
   c.set("Out", out);
 }
 
@@ -268,7 +268,7 @@ void embedding_grad(Call& c) {
   }));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kProductRows[] = {
     {"bmm", matmul, "X Y"},
     {"conv2d", conv2d, "Input Filter"},
     {"conv2d_grad", conv2d_grad, "Input Filter Output@GRAD"},
@@ -285,6 +285,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> product_rows() { return kRows; }
+std::span<const Row> product_rows() { return kProductRows; }
 
 }  // namespace importers::paddle

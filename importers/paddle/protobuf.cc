@@ -17,9 +17,9 @@ constexpr int kDeepestMessage = 64;
 /// How AttrType names the fields that hold a value: those of a list repeat.
 constexpr std::string_view kListKinds[] = {"INTS", "FLOATS", "STRINGS", "BOOLEANS", "BLOCKS", "LONGS", "FLOAT64S", "VARS", "SCALARS"};
 
-class Reader {
+class ProtobufReader {
  public:
-  Reader(Cursor cursor, Listing& listing) : cursor_(cursor), listing_(listing) {}
+  ProtobufReader(Cursor cursor, Listing& listing) : cursor_(cursor), listing_(listing) {}
 
   base::Result<size_t> run() {
     const size_t begin = cursor_.skip_space().at();
@@ -247,6 +247,6 @@ class Reader {
 
 }  // namespace
 
-base::Result<size_t> read_protobuf(Cursor cursor, Listing& listing) { return Reader(cursor, listing).run(); }
+base::Result<size_t> read_protobuf(Cursor cursor, Listing& listing) { return ProtobufReader(cursor, listing).run(); }
 
 }  // namespace importers::paddle

@@ -76,14 +76,9 @@ std::vector<std::string_view> attribute_names(std::string_view type) {
   return names;
 }
 
-std::string_view trimmed(std::string_view text, std::string_view what = " \t\r\n") {
-  const size_t first = text.find_first_not_of(what);
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(what) - first + 1);
-}
-
-class Reader {
+class PythonReader {
  public:
-  Reader(Cursor cursor, Listing& listing) : cursor_(cursor), listing_(listing) {}
+  PythonReader(Cursor cursor, Listing& listing) : cursor_(cursor), listing_(listing) {}
 
   base::Result<size_t> run() {
     listing_.programs.push_back({Form::python, {}, {}, cursor_.at()});
@@ -173,11 +168,11 @@ class Reader {
   std::string_view statement() {
     const size_t begin = cursor_.at();
     while (!cursor_.at_end()) {
-      const std::string_view line = trimmed(cursor_.line());
+      const std::string_view line = base::trimmed(cursor_.line());
       if (line.empty() || line[0] == '#' || line.starts_with("del ") || line.starts_with("return ")) break;
       cursor_.skip_line();
     }
-    return trimmed(cursor_.since(begin));
+    return base::trimmed(cursor_.since(begin));
   }
 
   /// What the layer is given has no types but those of its first use.
@@ -195,7 +190,7 @@ class Reader {
     const size_t equals = text.find(" = ");
     Slot out, in;
     if (equals != std::string_view::npos) {
-      for (const std::string_view name : items_of(trimmed(text.substr(0, equals), " \t\r\n()"))) out.arguments.push_back(name);
+      for (const std::string_view name : items_of(base::trimmed(text.substr(0, equals), " \t\r\n()"))) out.arguments.push_back(name);
       arguments(op, in, text.substr(equals + 3), operands.size());
       type_inputs(in, operands);
     }
@@ -214,7 +209,7 @@ class Reader {
     std::string_view list = text;
     if (const size_t call = text.find(kCall); call != std::string_view::npos) {
       Cursor inner(text, "", std::min(text.find('(', call), text.size()));
-      list = trimmed(inner.group());
+      list = base::trimmed(inner.group());
       if (list.size() >= 2) list = list.substr(1, list.size() - 2);
     }
     const std::vector<std::string_view> names = attribute_names(op.type);
@@ -245,6 +240,6 @@ class Reader {
 
 }  // namespace
 
-base::Result<size_t> read_python(Cursor cursor, Listing& listing) { return Reader(cursor, listing).run(); }
+base::Result<size_t> read_python(Cursor cursor, Listing& listing) { return PythonReader(cursor, listing).run(); }
 
 }  // namespace importers::paddle

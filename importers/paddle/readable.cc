@@ -26,9 +26,9 @@ constexpr Prefix kPrefixes[] = {
     {"var ", [](Variable&) {}},
 };
 
-class Reader {
+class ReadableReader {
  public:
-  Reader(Cursor cursor, Listing& listing) : cursor_(cursor), listing_(listing) {}
+  ReadableReader(Cursor cursor, Listing& listing) : cursor_(cursor), listing_(listing) {}
 
   base::Result<size_t> run() {
     while (cursor_.skip_space().rest().starts_with("{ // block")) {
@@ -287,6 +287,6 @@ class Reader {
 
 }  // namespace
 
-base::Result<size_t> read_readable(Cursor cursor, Listing& listing) { return Reader(cursor, listing).run(); }
+base::Result<size_t> read_readable(Cursor cursor, Listing& listing) { return ReadableReader(cursor, listing).run(); }
 
 }  // namespace importers::paddle

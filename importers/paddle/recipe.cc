@@ -14,10 +14,10 @@ namespace {
 
 constexpr int kLongestChain = 16;
 
-struct Rule {
+struct RecipeRule {
   std::string_view type, slot, recipe;  ///< type "": any operator
 };
-constexpr Rule kRules[] = {
+constexpr RecipeRule kRecipeRules[] = {
     {"", "Beta1Pow", R"({"constant": 0.9})"},
     {"", "Beta2Pow", R"({"constant": 0.999})"},
     {"", "LearningRate", R"({"constant": 0.0001})"},
@@ -50,13 +50,6 @@ constexpr IndexRule kIndexRules[] = {
 constexpr std::string_view kPassing[] = {"cast",  "reshape2", "squeeze2",   "unsqueeze2", "assign",
                                          "slice", "split",    "transpose2", "expand_v2",  "flatten_contiguous_range"};
 
-std::string_view argument(const std::vector<Slot>& slots, std::string_view name) {
-  for (const Slot& slot : slots) {
-    if (slot.name == name && !slot.arguments.empty()) return slot.arguments[0];
-  }
-  return {};
-}
-
 }  // namespace
 
 Recipes::Recipes(const Program& program, const Sizes& sizes) {
@@ -76,40 +69,40 @@ Recipes::Recipes(const Program& program, const Sizes& sizes) {
     const Normal as_old = normal(given, program.form);
     const Operator& op = as_old.op();
     if (std::ranges::find(kPassing, op.type) != std::end(kPassing)) {
-      const std::string_view x = argument(op.inputs, op.type == "slice" ? "Input" : "X");
+      const std::string_view x = first_argument(op.inputs, op.type == "slice" ? "Input" : "X");
       for (const Slot& slot : op.outputs) {
         for (const std::string_view name : slot.arguments) {
           if (name != x && !x.empty()) from.emplace(name, x);
         }
       }
     }
-    for (const Rule& rule : kRules) {
-      const std::string_view name = rule.type.empty() || rule.type == op.type ? argument(op.inputs, rule.slot) : std::string_view();
+    for (const RecipeRule& rule : kRecipeRules) {
+      const std::string_view name = rule.type.empty() || rule.type == op.type ? first_argument(op.inputs, rule.slot) : std::string_view();
       if (!name.empty()) recipes_.emplace(name, rule.recipe);
     }
     for (const IndexRule& rule : kIndexRules) {
       if (rule.type != op.type) continue;
-      const std::string_view name = argument(op.inputs, rule.slot);
-      const std::vector<int64_t> dims = dims_of(argument(op.inputs, rule.other));
+      const std::string_view name = first_argument(op.inputs, rule.slot);
+      const std::vector<int64_t> dims = dims_of(first_argument(op.inputs, rule.other));
       if (name.empty() || dims.empty()) continue;
       recipes_.emplace(origin(name),
                        fmt::format(R"({{"integers": [0, {}]}})", std::max<int64_t>((rule.last ? dims.back() : dims.front()) - 1, 0)));
     }
     if (op.type == "matmul_v2" || op.type == "mul") {  // a weight keeps the variance: ±√(3 / rows)
-      const std::string_view y = argument(op.inputs, "Y");
+      const std::string_view y = first_argument(op.inputs, "Y");
       const std::vector<int64_t> dims = dims_of(y);
       if (dims.size() != 2 || dims[0] < 1) continue;
       const double bound = std::sqrt(3.0 / static_cast<double>(op.type == "mul" || op.attributes.empty() ? dims[0] : dims[0]));
       recipes_.emplace(y, fmt::format(R"({{"uniform": [{0:.6g}, {1:.6g}]}})", -bound, bound));
     }
     if (op.type == "elementwise_mul") {  // the weight of a normalisation
-      const std::string_view y = argument(op.inputs, "Y");
+      const std::string_view y = first_argument(op.inputs, "Y");
       const auto found = variables.find(y);
       if (found != variables.end() && found->second->parameter && found->second->type.dims.size() == 1)
         recipes_.emplace(y, R"({"uniform": [0.5, 1.5]})");
     }
-    const std::string_view master = argument(op.inputs, "MasterParam");
-    if (const auto same = recipes_.find(argument(op.inputs, "Param")); !master.empty() && same != recipes_.end())
+    const std::string_view master = first_argument(op.inputs, "MasterParam");
+    if (const auto same = recipes_.find(first_argument(op.inputs, "Param")); !master.empty() && same != recipes_.end())
       recipes_.emplace(master, std::string(same->second));
   }
 }

@@ -231,7 +231,7 @@ void cumsum(Call& c) {
         c.fuse1({c.in("X")}, [&](Body& b, In in) { return b.convert(b.reduce_window(Op::add, widen(b, in[0]), window), b.type(in[0])); }));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kReductionRows[] = {
     {"cumsum", cumsum, "X"},
     {"log_softmax", log_softmax, "X"},
     {"log_softmax_grad", log_softmax_grad, "Out Out@GRAD"},
@@ -257,6 +257,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> reduction_rows() { return kRows; }
+std::span<const Row> reduction_rows() { return kReductionRows; }
 
 }  // namespace importers::paddle

@@ -521,7 +521,7 @@ void arg_max(Call& c) {
   }));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kShapeRows[] = {
     {"arg_max", arg_max, "X"},
     {"assign_value", assign_value, ""},
     {"concat", concat, "X"},
@@ -566,6 +566,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> shape_rows() { return kRows; }
+std::span<const Row> shape_rows() { return kShapeRows; }
 
 }  // namespace importers::paddle

@@ -12,10 +12,6 @@ namespace {
 
 using ir::Op;
 
-Value times(Body& b, Value x, Value y) { return b.binary(Op::multiply, x, y); }
-Value times(Body& b, Value x, double y) { return b.binary(Op::multiply, x, y); }
-Value plus(Body& b, Value x, Value y) { return b.binary(Op::add, x, y); }
-
 /// A tensor of one element as a scalar of the type.
 Value scalar(Body& b, Value value, ir::Type type) { return b.reshape(b.convert(value, type), {}); }
 
@@ -223,7 +219,6 @@ void receive(Call& c) {
         c.program().parameter(fmt::format("recv_{}", c.integer("peer", 0)), ir::array_shape(*type, *dims), R"({"uniform": [-1, 1]})"));
 }
 
-void copy(Call& c) { c.set("Out", c.entry().unary(Op::copy, c.in("X"))); }
 void nothing(Call&) {}
 void fetch(Call& c) {
   const Value value = c.in("X");
@@ -231,7 +226,7 @@ void fetch(Call& c) {
   if (c.wants("Out")) c.set("Out", value);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kTrainingRows[] = {
     {"adam", adam<Decay::none>, "Param Grad LearningRate Moment1 Moment2 Beta1Pow Beta2Pow"},
     {"adamw", adam<Decay::decoupled>, "Param Grad LearningRate Moment1 Moment2 Beta1Pow Beta2Pow"},
     {"c_allreduce_max", all_reduce<Op::maximum>, "X"},
@@ -259,6 +254,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> training_rows() { return kRows; }
+std::span<const Row> training_rows() { return kTrainingRows; }
 
 }  // namespace importers::paddle

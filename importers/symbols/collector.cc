@@ -138,4 +138,6 @@ base::Result<model::Imported> Collector::finish() {
   return imported;
 }
 
+int32_t from_one(int64_t from_zero) { return from_zero >= 0 && from_zero < INT32_MAX - 1 ? static_cast<int32_t>(from_zero) + 1 : 0; }
+
 }  // namespace importers::symbols

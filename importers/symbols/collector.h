@@ -46,6 +46,8 @@ class Collector {
   size_t first_dropped_ = 0;
 };
 
+/// A line or column that protocols count from 0, counted from 1; 0 where it is none.
+int32_t from_one(int64_t from_zero);
 /// What a kind's word means; `language` and the index's format decide where words differ ("member" is a method in Python, data in C++).
 model::SymbolSort sort_of(std::string_view kind, std::string_view language = "Python");
 /// "python" for "dir/x.py"; "" where the ending tells nothing.

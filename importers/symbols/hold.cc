@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "importers/symbols/finish.h"
+#include "importers/symbols/python.h"
 #include "src/base/text.h"
 
 namespace importers::symbols {
@@ -35,10 +36,6 @@ bool has_place(const model::Symbol& symbol) { return symbol.begin_offset >= 0 ||
 size_t place_of(const model::Symbol& symbol, const SourceText& source, Counting counting) {
   if (symbol.begin_offset >= 0) return source.at_offset(symbol.begin_offset, counting);
   return source.at_column(symbol.line, symbol.column - 1, counting.unit);
-}
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 /// Where `word` stands in `line` as a word of its own.

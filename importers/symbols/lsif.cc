@@ -14,33 +14,33 @@
 namespace importers::symbols {
 namespace {
 
-struct TextField {
+struct LsifTextField {
   std::string_view path;
   std::string LsifElement::*member;
 };
-constexpr TextField kTexts[] = {{"id", &LsifElement::id},
-                                {"type", &LsifElement::type},
-                                {"label", &LsifElement::label},
-                                {"uri", &LsifElement::uri},
-                                {"tag/type", &LsifElement::tag_type},
-                                {"tag/text", &LsifElement::tag_text},
-                                {"identifier", &LsifElement::identifier},
-                                {"toolInfo/name", &LsifElement::tool},
-                                {"toolInfo/version", &LsifElement::tool_version},
-                                {"property", &LsifElement::property},
-                                {"outV", &LsifElement::out},
-                                {"inV", &LsifElement::in},
-                                {"document", &LsifElement::document}};
-struct NumberField {
+constexpr LsifTextField kLsifTexts[] = {{"id", &LsifElement::id},
+                                        {"type", &LsifElement::type},
+                                        {"label", &LsifElement::label},
+                                        {"uri", &LsifElement::uri},
+                                        {"tag/type", &LsifElement::tag_type},
+                                        {"tag/text", &LsifElement::tag_text},
+                                        {"identifier", &LsifElement::identifier},
+                                        {"toolInfo/name", &LsifElement::tool},
+                                        {"toolInfo/version", &LsifElement::tool_version},
+                                        {"property", &LsifElement::property},
+                                        {"outV", &LsifElement::out},
+                                        {"inV", &LsifElement::in},
+                                        {"document", &LsifElement::document}};
+struct LsifNumberField {
   std::string_view path;
   int64_t LsifElement::*member;
 };
-constexpr NumberField kNumbers[] = {{"start/line", &LsifElement::begin_line},
-                                    {"start/character", &LsifElement::begin_column},
-                                    {"end/line", &LsifElement::end_line},
-                                    {"end/character", &LsifElement::end_column},
-                                    {"tag/fullRange/end/line", &LsifElement::full_end_line},
-                                    {"tag/kind", &LsifElement::tag_kind}};
+constexpr LsifNumberField kLsifNumbers[] = {{"start/line", &LsifElement::begin_line},
+                                            {"start/character", &LsifElement::begin_column},
+                                            {"end/line", &LsifElement::end_line},
+                                            {"end/character", &LsifElement::end_column},
+                                            {"tag/fullRange/end/line", &LsifElement::full_end_line},
+                                            {"tag/kind", &LsifElement::tag_kind}};
 
 class LsifWalk : public JsonWalk {
  public:
@@ -55,14 +55,14 @@ class LsifWalk : public JsonWalk {
   }
   void value(std::string_view path, const JsonValue& value) override {
     if (value.is_integer()) {
-      const auto number = std::ranges::find(kNumbers, path, &NumberField::path);
-      if (number != std::end(kNumbers)) element_.*number->member = value.integer;
+      const auto number = std::ranges::find(kLsifNumbers, path, &LsifNumberField::path);
+      if (number != std::end(kLsifNumbers)) element_.*number->member = value.integer;
     }
-    const auto field = std::ranges::find(kTexts, path, &TextField::path);
-    if (field == std::end(kTexts) && path != "inVs") return;
+    const auto field = std::ranges::find(kLsifTexts, path, &LsifTextField::path);
+    if (field == std::end(kLsifTexts) && path != "inVs") return;
     if (!value.is_text() && !value.is_integer()) return;
     std::string text = value.is_text() ? std::string(value.text) : std::to_string(value.integer);
-    if (field == std::end(kTexts))
+    if (field == std::end(kLsifTexts))
       element_.ins.push_back(std::move(text));
     else
       element_.*field->member = std::move(text);

@@ -10,12 +10,10 @@ namespace {
 constexpr int kLongestChain = 64;  ///< of `next` edges: cycles end
 
 /// SymbolKind of the Language Server Protocol.
-constexpr std::string_view kKinds[] = {"",         "file",        "module",      "namespace", "package",   "class",         "method",
-                                       "property", "field",       "constructor", "enum",      "interface", "function",      "variable",
-                                       "constant", "string",      "number",      "boolean",   "array",     "object",        "key",
-                                       "null",     "enum member", "struct",      "event",     "operator",  "type parameter"};
-
-int32_t place(int64_t from_zero) { return from_zero >= 0 && from_zero < INT32_MAX - 1 ? static_cast<int32_t>(from_zero) + 1 : 0; }
+constexpr std::string_view kTagKinds[] = {"",         "file",        "module",      "namespace", "package",   "class",         "method",
+                                          "property", "field",       "constructor", "enum",      "interface", "function",      "variable",
+                                          "constant", "string",      "number",      "boolean",   "array",     "object",        "key",
+                                          "null",     "enum member", "struct",      "event",     "operator",  "type parameter"};
 
 std::string_view path_in(std::string_view uri) {
   constexpr std::string_view kScheme = "file://";
@@ -23,7 +21,7 @@ std::string_view path_in(std::string_view uri) {
 }
 
 /// "pkg:mod:Cls.step" names step.
-std::string_view name_in(std::string_view moniker) {
+std::string_view name_of_moniker(std::string_view moniker) {
   while (!moniker.empty() && std::string_view(".:#/()").find(moniker.back()) != std::string_view::npos) moniker.remove_suffix(1);
   const size_t before = moniker.find_last_of(".:#/");
   return before == std::string_view::npos ? moniker : moniker.substr(before + 1);
@@ -53,14 +51,14 @@ void LsifGraph::add_range(const LsifElement& element, size_t at) {
   out_.keep();
   model::Symbol symbol;
   symbol.name = out_.intern(element.tag_text);
-  symbol.line = place(element.begin_line);
-  symbol.column = place(element.begin_column);
-  if (element.end_line == element.begin_line) symbol.end_column = place(element.end_column);
-  symbol.end_line = place(element.full_end_line);
+  symbol.line = from_one(element.begin_line);
+  symbol.column = from_one(element.begin_column);
+  if (element.end_line == element.begin_line) symbol.end_column = from_one(element.end_column);
+  symbol.end_line = from_one(element.full_end_line);
   symbol.role =
       element.tag_type == "definition" || element.tag_type == "declaration" ? model::SymbolRole::definition : model::SymbolRole::reference;
-  if (element.tag_kind > 0 && element.tag_kind < static_cast<int64_t>(std::size(kKinds))) {
-    const std::string_view kind = kKinds[element.tag_kind];
+  if (element.tag_kind > 0 && element.tag_kind < static_cast<int64_t>(std::size(kTagKinds))) {
+    const std::string_view kind = kTagKinds[element.tag_kind];
     symbol.kind = out_.intern(kind);
     symbol.sort = sort_of(kind);
   }
@@ -124,7 +122,7 @@ void LsifGraph::end() {
     symbol.file = find_or(documents_, find_or(document_of_, range.id, Id{0}), ir::StringId::empty);
     const Id moniker = find_or(moniker_of_, range.id, find_or(moniker_of_, set, Id{0}));
     if (symbol.name == ir::StringId::empty) {
-      const std::string name(name_in(out_.index().view(find_or(monikers_, moniker, ir::StringId::empty))));
+      const std::string name(name_of_moniker(out_.index().view(find_or(monikers_, moniker, ir::StringId::empty))));
       symbol.name = out_.intern(name);
     }
     const int32_t target = find_or(by_set, set, -1);

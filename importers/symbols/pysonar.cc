@@ -23,24 +23,24 @@ struct Node {
   bool is_placed() const { return start >= 0 && end >= start && !file.empty(); }
 };
 
-struct TextField {
+struct PysonarTextField {
   std::string_view name;
   std::string Node::*member;
 };
-constexpr TextField kTexts[] = {{"name", &Node::name},
-                                {"sym", &Node::sym},
-                                {"path", &Node::path},
-                                {"file", &Node::file},
-                                {"kind", &Node::kind},
-                                {"type", &Node::type},
-                                {"funcData/signature", &Node::signature}};
-struct NumberField {
+constexpr PysonarTextField kPysonarTexts[] = {{"name", &Node::name},
+                                              {"sym", &Node::sym},
+                                              {"path", &Node::path},
+                                              {"file", &Node::file},
+                                              {"kind", &Node::kind},
+                                              {"type", &Node::type},
+                                              {"funcData/signature", &Node::signature}};
+struct PysonarNumberField {
   std::string_view name;
   int64_t Node::*member;
 };
-constexpr NumberField kNumbers[] = {{"start", &Node::start},  {"identStart", &Node::start}, {"end", &Node::end},
-                                    {"identEnd", &Node::end}, {"defEnd", &Node::def_end},   {"line", &Node::line},
-                                    {"col", &Node::column}};
+constexpr PysonarNumberField kPysonarNumbers[] = {{"start", &Node::start},  {"identStart", &Node::start}, {"end", &Node::end},
+                                                  {"identEnd", &Node::end}, {"defEnd", &Node::def_end},   {"line", &Node::line},
+                                                  {"col", &Node::column}};
 
 class PysonarWalk : public JsonWalk {
  public:
@@ -64,10 +64,10 @@ class PysonarWalk : public JsonWalk {
 
  private:
   static void set(Node& node, std::string_view name, const JsonValue& value) {
-    for (const TextField& field : kTexts) {
+    for (const PysonarTextField& field : kPysonarTexts) {
       if (name == field.name && value.is_text()) node.*field.member = value.text;
     }
-    for (const NumberField& field : kNumbers) {
+    for (const PysonarNumberField& field : kPysonarNumbers) {
       if (name == field.name && value.is_integer()) node.*field.member = value.integer;
     }
     node.has_body |= name == "body";

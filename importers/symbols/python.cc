@@ -1,24 +1,19 @@
 // One pass over the characters: strings, comments and brackets are skipped, which leaves the logical lines; a block lasts until a logical
 // line that is indented no deeper than its head.
 #include "importers/symbols/python.h"
+#include "src/base/text.h"
 
 #include <algorithm>
 
 namespace importers::symbols {
-namespace {
-
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 
+namespace {
+
 std::string_view first_word(std::string_view text) {
   return text.substr(0, static_cast<size_t>(std::ranges::find_if_not(text, is_word) - text.begin()));
-}
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
 /// The word that ends `text`, spaces behind it left out.
@@ -81,10 +76,10 @@ class Scanner {
     const int32_t indent = indentation();
     close(indent);
     std::string_view rest = text_.substr(at_, 4096);
-    if (first_word(rest) == "async") rest = trimmed(rest.substr(5));
+    if (first_word(rest) == "async") rest = base::trimmed(rest.substr(5));
     const std::string_view word = first_word(rest);
     if (word != "def" && word != "class") return;
-    const std::string_view name = first_word(trimmed(rest.substr(word.size())));
+    const std::string_view name = first_word(base::trimmed(rest.substr(word.size())));
     if (name.empty()) return;
     const int32_t parent = open_.empty() ? -1 : open_.back().block;
     open_.push_back({static_cast<int32_t>(found_.blocks.size()), indent});
@@ -139,7 +134,7 @@ class Scanner {
     if (before.ends_with('=') && !before.ends_with("==")) {
       before.remove_suffix(1);
       literal.name = last_word(before);
-      const bool assigns = brackets_ == 0 && literal.name == trimmed(before);
+      const bool assigns = brackets_ == 0 && literal.name == base::trimmed(before);
       const bool named = literal.name == "name" || literal.name.ends_with("scope");
       if (brackets_ > 0) literal.name = {};
       if ((assigns && !literal.name.empty()) || (brackets_ > 0 && named)) found_.literals.push_back(literal);

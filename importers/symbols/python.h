@@ -26,6 +26,9 @@ struct PythonText {
   std::vector<Literal> literals;
 };
 
+/// A byte of an identifier; any byte of one that is not ASCII.
+bool is_word(char c);
+
 /// Linear; any bytes give something. Indentation counts a tab as up to the next multiple of 8, as Python does.
 PythonText read_python(std::string_view text);
 

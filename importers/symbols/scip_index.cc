@@ -56,15 +56,13 @@ std::string type_in(std::string_view documentation) {
 }
 
 /// "(variable) arr: Unknown" is a local named arr.
-std::string_view name_in(std::string_view documentation) {
+std::string_view documented_name(std::string_view documentation) {
   const size_t open = documentation.find("\n("), close = documentation.find(") ", open);
   if (open == std::string_view::npos || close == std::string_view::npos) return "";
   const std::string_view rest = documentation.substr(close + 2);
   const size_t end = rest.find_first_of(":\n ");
   return end == std::string_view::npos || rest[end] != ':' ? "" : rest.substr(0, end);
 }
-
-int32_t place(int64_t from_zero) { return from_zero >= 0 && from_zero < INT32_MAX - 1 ? static_cast<int32_t>(from_zero) + 1 : 0; }
 
 model::SymbolRole role_of(int64_t roles) {
   if ((roles & kDefinition) != 0) return model::SymbolRole::definition;
@@ -116,7 +114,7 @@ const ScipDocuments::Parsed& ScipDocuments::parsed(std::string_view symbol, ir::
 
 void ScipDocuments::tell(const ScipSymbol& symbol, std::string_view path) {
   out_.keep();
-  const std::string_view name = symbol.display_name.empty() ? name_in(symbol.documentation) : symbol.display_name;
+  const std::string_view name = symbol.display_name.empty() ? documented_name(symbol.documentation) : symbol.display_name;
   const Told told{out_.intern(type_in(symbol.documentation)), symbol.symbol.starts_with(kLocal) ? out_.intern(name) : ir::StringId::empty};
   told_[static_cast<uint32_t>(key_of(symbol.symbol, path))] = told;
 }
@@ -134,10 +132,10 @@ void ScipDocuments::add_record(const ScipOccurrence& occurrence, std::string_vie
   record.file = file;
   record.role = role_of(occurrence.roles);
   record.sort = of.sort;
-  record.line = place(occurrence.range.numbers[0]);
-  record.column = place(occurrence.range.numbers[1]);
-  if (occurrence.range.end_line() == occurrence.range.numbers[0]) record.end_column = place(occurrence.range.end_column());
-  if (occurrence.enclosing.is_range()) record.end_line = place(occurrence.enclosing.end_line());
+  record.line = from_one(occurrence.range.numbers[0]);
+  record.column = from_one(occurrence.range.numbers[1]);
+  if (occurrence.range.end_line() == occurrence.range.numbers[0]) record.end_column = from_one(occurrence.range.end_column());
+  if (occurrence.enclosing.is_range()) record.end_line = from_one(occurrence.enclosing.end_line());
   out_.add(record);
 }
 

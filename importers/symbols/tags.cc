@@ -10,6 +10,7 @@
 #include "importers/symbols/finish.h"
 #include "importers/symbols/lines.h"
 #include "importers/symbols/tag.h"
+#include "src/base/text.h"
 
 namespace importers::symbols {
 namespace {
@@ -46,8 +47,6 @@ size_t pattern_length(std::string_view text) {
   return std::string_view::npos;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 Address read_address(std::string_view text) {
   Address address;
   while (!text.empty() && !text.starts_with(";\"")) {
@@ -56,7 +55,7 @@ Address read_address(std::string_view text) {
       if (length == std::string_view::npos) return {{}, {}, "the pattern does not end", 0};
       address.pattern = text.substr(0, length);
       text.remove_prefix(length);
-    } else if (is_digit(text.front())) {
+    } else if (base::is_digit(text.front())) {
       address.line = number(text);
       text.remove_prefix(std::min(text.find_first_not_of("0123456789"), text.size()));
     } else {
@@ -70,11 +69,11 @@ Address read_address(std::string_view text) {
   return address;
 }
 
-struct TextField {
+struct TagsTextField {
   std::string_view name;
   std::string_view Tag::*member;
 };
-constexpr TextField kTexts[] = {
+constexpr TagsTextField kTagsTexts[] = {
     {"kind", &Tag::kind}, {"language", &Tag::language}, {"roles", &Tag::roles}, {"role", &Tag::roles}, {"signature", &Tag::signature}};
 /// Fields whose value is no scope; all other names are kinds of scopes: class:Trainer.
 constexpr std::string_view kNoScopes[] = {"kind",     "language",   "roles",      "role",           "signature",     "line",    "end",
@@ -106,7 +105,7 @@ class Fields {
 
  private:
   static void set(Tag& tag, std::string_view name, std::string_view value) {
-    for (const auto& [field, member] : kTexts) {
+    for (const auto& [field, member] : kTagsTexts) {
       if (name == field) tag.*member = value;
     }
     if (name == "line") tag.line = number(value);

@@ -17,14 +17,15 @@ struct TagFields {
   bool is_object = false;
 };
 
-struct TextField {
+struct TagsJsonTextField {
   std::string_view name;
   std::string TagFields::*member;
 };
-constexpr TextField kTexts[] = {{"_type", &TagFields::type},          {"name", &TagFields::name},   {"path", &TagFields::path},
-                                {"pattern", &TagFields::pattern},     {"kind", &TagFields::kind},   {"scope", &TagFields::scope},
-                                {"signature", &TagFields::signature}, {"roles", &TagFields::roles}, {"typeref", &TagFields::typeref},
-                                {"language", &TagFields::language}};
+constexpr TagsJsonTextField kTagsJsonTexts[] = {{"_type", &TagFields::type},          {"name", &TagFields::name},
+                                                {"path", &TagFields::path},           {"pattern", &TagFields::pattern},
+                                                {"kind", &TagFields::kind},           {"scope", &TagFields::scope},
+                                                {"signature", &TagFields::signature}, {"roles", &TagFields::roles},
+                                                {"typeref", &TagFields::typeref},     {"language", &TagFields::language}};
 
 class TagWalk : public JsonWalk {
  public:
@@ -34,7 +35,7 @@ class TagWalk : public JsonWalk {
   void open(std::string_view, bool is_object) override { fields_.is_object |= is_object; }
   void close(std::string_view, bool) override {}
   void value(std::string_view path, const JsonValue& value) override {
-    for (const TextField& field : kTexts) {
+    for (const TagsJsonTextField& field : kTagsJsonTexts) {
       if (path == field.name && value.is_text()) fields_.*field.member = value.text;
     }
     if (path == "line" && value.is_integer()) fields_.line = value.integer;

@@ -38,82 +38,82 @@ enum class In : uint8_t {
   output,
   description,
 };
-enum class Holds : uint8_t { text, integer, f32, f64, boolean, type, message };
+enum class FieldHolds : uint8_t { text, integer, f32, f64, boolean, type, message };
 
 struct FieldRow {
   In in;
   uint32_t number;
   std::string_view name;
-  Holds holds;
+  FieldHolds holds;
   In message = In::graph;  ///< of messages
 };
 
 constexpr FieldRow kFields[] = {
-    {In::graph, 1, "node", Holds::message, In::node},
-    {In::graph, 2, "library", Holds::message, In::library},
-    {In::library, 1, "function", Holds::message, In::function},
-    {In::node, 1, "name", Holds::text},
-    {In::node, 2, "op", Holds::text},
-    {In::node, 3, "input", Holds::text},
-    {In::node, 4, "device", Holds::text},
-    {In::node, 5, "attr", Holds::message, In::attribute},
-    {In::attribute, 1, "key", Holds::text},
-    {In::attribute, 2, "value", Holds::message, In::value},
-    {In::value, 1, "list", Holds::message, In::list},
-    {In::value, 2, "s", Holds::text},
-    {In::value, 3, "i", Holds::integer},
-    {In::value, 4, "f", Holds::f32},
-    {In::value, 5, "b", Holds::boolean},
-    {In::value, 6, "type", Holds::type},
-    {In::value, 7, "shape", Holds::message, In::shape},
-    {In::value, 8, "tensor", Holds::message, In::tensor},
-    {In::value, 9, "placeholder", Holds::text},
-    {In::value, 10, "func", Holds::message, In::function},
-    {In::list, 2, "s", Holds::text},
-    {In::list, 3, "i", Holds::integer},
-    {In::list, 4, "f", Holds::f32},
-    {In::list, 5, "b", Holds::boolean},
-    {In::list, 6, "type", Holds::type},
-    {In::list, 7, "shape", Holds::message, In::shape},
-    {In::list, 8, "tensor", Holds::message, In::tensor},
-    {In::list, 9, "func", Holds::message, In::function},
-    {In::function, 1, "name", Holds::text},
-    {In::shape, 2, "dim", Holds::message, In::dim},
-    {In::shape, 3, "unknown_rank", Holds::boolean},
-    {In::dim, 1, "size", Holds::integer},
-    {In::tensor, 1, "dtype", Holds::type},
-    {In::tensor, 2, "tensor_shape", Holds::message, In::shape},
-    {In::tensor, 4, "tensor_content", Holds::text},
-    {In::tensor, 5, "float_val", Holds::f32},
-    {In::tensor, 6, "double_val", Holds::f64},
-    {In::tensor, 7, "int_val", Holds::integer},
-    {In::tensor, 8, "string_val", Holds::text},
-    {In::tensor, 9, "scomplex_val", Holds::f32},
-    {In::tensor, 10, "int64_val", Holds::integer},
-    {In::tensor, 11, "bool_val", Holds::boolean},
-    {In::tensor, 12, "dcomplex_val", Holds::f64},
-    {In::tensor, 13, "half_val", Holds::integer},
-    {In::tensor, 16, "uint32_val", Holds::integer},
-    {In::tensor, 17, "uint64_val", Holds::integer},
-    {In::meta_graph, 2, "graph_def", Holds::message, In::graph},
-    {In::saved_model, 2, "meta_graphs", Holds::message, In::meta_graph},
-    {In::run_metadata, 1, "step_stats", Holds::message, In::step_stats},
-    {In::step_stats, 1, "dev_stats", Holds::message, In::device},
-    {In::device, 1, "device", Holds::text},
-    {In::device, 2, "node_stats", Holds::message, In::row},
-    {In::row, 1, "node_name", Holds::text},
-    {In::row, 2, "all_start_micros", Holds::integer},
-    {In::row, 3, "op_start_rel_micros", Holds::integer},
-    {In::row, 4, "op_end_rel_micros", Holds::integer},
-    {In::row, 7, "output", Holds::message, In::output},
-    {In::row, 8, "timeline_label", Holds::text},
-    {In::row, 13, "all_start_nanos", Holds::integer},
-    {In::row, 14, "op_start_rel_nanos", Holds::integer},
-    {In::row, 15, "op_end_rel_nanos", Holds::integer},
-    {In::output, 1, "slot", Holds::integer},
-    {In::output, 3, "tensor_description", Holds::message, In::description},
-    {In::description, 1, "dtype", Holds::type},
-    {In::description, 2, "shape", Holds::message, In::shape},
+    {In::graph, 1, "node", FieldHolds::message, In::node},
+    {In::graph, 2, "library", FieldHolds::message, In::library},
+    {In::library, 1, "function", FieldHolds::message, In::function},
+    {In::node, 1, "name", FieldHolds::text},
+    {In::node, 2, "op", FieldHolds::text},
+    {In::node, 3, "input", FieldHolds::text},
+    {In::node, 4, "device", FieldHolds::text},
+    {In::node, 5, "attr", FieldHolds::message, In::attribute},
+    {In::attribute, 1, "key", FieldHolds::text},
+    {In::attribute, 2, "value", FieldHolds::message, In::value},
+    {In::value, 1, "list", FieldHolds::message, In::list},
+    {In::value, 2, "s", FieldHolds::text},
+    {In::value, 3, "i", FieldHolds::integer},
+    {In::value, 4, "f", FieldHolds::f32},
+    {In::value, 5, "b", FieldHolds::boolean},
+    {In::value, 6, "type", FieldHolds::type},
+    {In::value, 7, "shape", FieldHolds::message, In::shape},
+    {In::value, 8, "tensor", FieldHolds::message, In::tensor},
+    {In::value, 9, "placeholder", FieldHolds::text},
+    {In::value, 10, "func", FieldHolds::message, In::function},
+    {In::list, 2, "s", FieldHolds::text},
+    {In::list, 3, "i", FieldHolds::integer},
+    {In::list, 4, "f", FieldHolds::f32},
+    {In::list, 5, "b", FieldHolds::boolean},
+    {In::list, 6, "type", FieldHolds::type},
+    {In::list, 7, "shape", FieldHolds::message, In::shape},
+    {In::list, 8, "tensor", FieldHolds::message, In::tensor},
+    {In::list, 9, "func", FieldHolds::message, In::function},
+    {In::function, 1, "name", FieldHolds::text},
+    {In::shape, 2, "dim", FieldHolds::message, In::dim},
+    {In::shape, 3, "unknown_rank", FieldHolds::boolean},
+    {In::dim, 1, "size", FieldHolds::integer},
+    {In::tensor, 1, "dtype", FieldHolds::type},
+    {In::tensor, 2, "tensor_shape", FieldHolds::message, In::shape},
+    {In::tensor, 4, "tensor_content", FieldHolds::text},
+    {In::tensor, 5, "float_val", FieldHolds::f32},
+    {In::tensor, 6, "double_val", FieldHolds::f64},
+    {In::tensor, 7, "int_val", FieldHolds::integer},
+    {In::tensor, 8, "string_val", FieldHolds::text},
+    {In::tensor, 9, "scomplex_val", FieldHolds::f32},
+    {In::tensor, 10, "int64_val", FieldHolds::integer},
+    {In::tensor, 11, "bool_val", FieldHolds::boolean},
+    {In::tensor, 12, "dcomplex_val", FieldHolds::f64},
+    {In::tensor, 13, "half_val", FieldHolds::integer},
+    {In::tensor, 16, "uint32_val", FieldHolds::integer},
+    {In::tensor, 17, "uint64_val", FieldHolds::integer},
+    {In::meta_graph, 2, "graph_def", FieldHolds::message, In::graph},
+    {In::saved_model, 2, "meta_graphs", FieldHolds::message, In::meta_graph},
+    {In::run_metadata, 1, "step_stats", FieldHolds::message, In::step_stats},
+    {In::step_stats, 1, "dev_stats", FieldHolds::message, In::device},
+    {In::device, 1, "device", FieldHolds::text},
+    {In::device, 2, "node_stats", FieldHolds::message, In::row},
+    {In::row, 1, "node_name", FieldHolds::text},
+    {In::row, 2, "all_start_micros", FieldHolds::integer},
+    {In::row, 3, "op_start_rel_micros", FieldHolds::integer},
+    {In::row, 4, "op_end_rel_micros", FieldHolds::integer},
+    {In::row, 7, "output", FieldHolds::message, In::output},
+    {In::row, 8, "timeline_label", FieldHolds::text},
+    {In::row, 13, "all_start_nanos", FieldHolds::integer},
+    {In::row, 14, "op_start_rel_nanos", FieldHolds::integer},
+    {In::row, 15, "op_end_rel_nanos", FieldHolds::integer},
+    {In::output, 1, "slot", FieldHolds::integer},
+    {In::output, 3, "tensor_description", FieldHolds::message, In::description},
+    {In::description, 1, "dtype", FieldHolds::type},
+    {In::description, 2, "shape", FieldHolds::message, In::shape},
 };
 
 /// DataType by number; a reference to a variable is 100 more.
@@ -167,11 +167,11 @@ void quote(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::string number_text(Holds holds, uint64_t bits) {
-  if (holds == Holds::f32) return fmt::format("{}", std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  if (holds == Holds::f64) return fmt::format("{}", std::bit_cast<double>(bits));
-  if (holds == Holds::boolean) return bits != 0 ? "true" : "false";
-  if (holds == Holds::integer) return fmt::format("{}", static_cast<int64_t>(bits));
+std::string number_text(FieldHolds holds, uint64_t bits) {
+  if (holds == FieldHolds::f32) return fmt::format("{}", std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  if (holds == FieldHolds::f64) return fmt::format("{}", std::bit_cast<double>(bits));
+  if (holds == FieldHolds::boolean) return bits != 0 ? "true" : "false";
+  if (holds == FieldHolds::integer) return fmt::format("{}", static_cast<int64_t>(bits));
   const uint64_t type = bits > 100 && bits < 200 ? bits - 100 : bits;
   return type < std::size(kTypes) && !kTypes[type].empty() ? std::string(kTypes[type]) : "DT_INVALID";
 }
@@ -187,12 +187,12 @@ class Writer {
       if (!field) break;
       const FieldRow* row = field_row(in, field->number);
       if (row == nullptr) continue;
-      if (row->holds == Holds::message) {
+      if (row->holds == FieldHolds::message) {
         if (!field->is_bytes()) return false;
         out_.append(row->name).append(" {\n");
         if (!message(field->bytes, row->message, depth + 1)) return false;
         out_ += "}\n";
-      } else if (row->holds == Holds::text) {
+      } else if (row->holds == FieldHolds::text) {
         out_.append(row->name) += ": ";
         quote(out_, field->bytes);
         out_ += '\n';
@@ -215,7 +215,7 @@ class Writer {
 
   /// Numbers one behind the other, as proto3 writes lists.
   bool packed(const FieldRow& row, std::string_view bytes) {
-    const size_t size = row.holds == Holds::f32 ? 4 : row.holds == Holds::f64 ? 8 : 0;
+    const size_t size = row.holds == FieldHolds::f32 ? 4 : row.holds == FieldHolds::f64 ? 8 : 0;
     base::WireNumbers numbers(bytes, size);
     while (const auto bits = numbers.next()) number(row, *bits);
     return numbers.left() == 0;

@@ -266,13 +266,13 @@ Folded stitched(const Host& host) {
   return {vector_of(std::move(out))};
 }
 
-struct Fold {
+struct IntegerFold {
   std::string_view type;
   size_t inputs;
   Folded (*fold)(const Host&);
   size_t typed_by = 0;  ///< the operand that has the result's type
 };
-constexpr Fold kFolds[] = {
+constexpr IntegerFold kIntegerFolds[] = {
     {"Cast", 1, same},
     {"ExpandDims", 2, expand_dims},
     {"Squeeze", 1, squeeze},
@@ -302,10 +302,10 @@ constexpr Fold kFolds[] = {
     {"ParallelDynamicStitch", 2, stitched},
 };
 
-const Fold* fold_of(std::string_view type) {
+const IntegerFold* fold_of(std::string_view type) {
   static const auto* const kByType = [] {
-    auto* folds = new std::unordered_map<std::string_view, const Fold*>;
-    for (const Fold& fold : kFolds) folds->emplace(fold.type, &fold);
+    auto* folds = new std::unordered_map<std::string_view, const IntegerFold*>;
+    for (const IntegerFold& fold : kIntegerFolds) folds->emplace(fold.type, &fold);
     return folds;
   }();
   const auto found = kByType->find(type);
@@ -316,7 +316,7 @@ const Fold* fold_of(std::string_view type) {
 
 std::vector<Array> fold_integers(const Node& node, std::span<const Array* const> constants, std::span<const ir::Shape* const> shapes) {
   if (node.type == "Rank" && !shapes.empty() && shapes[0] != nullptr) return {array_of(scalar(shapes[0]->rank()), ir::Type::s32)};
-  const Fold* fold = fold_of(node.type);
+  const IntegerFold* fold = fold_of(node.type);
   if (fold == nullptr || constants.size() < fold->inputs) return {};
   Host host{node, {}};
   for (const Array* array : constants) {

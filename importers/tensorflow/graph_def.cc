@@ -53,9 +53,9 @@ Array integers(const Sizes& sizes) {
   return array;
 }
 
-class Reader {
+class GraphDefReader {
  public:
-  explicit Reader(const Input& input) : input_(input), proto_(input.path, input.bytes) {}
+  explicit GraphDefReader(const Input& input) : input_(input), proto_(input.path, input.bytes) {}
 
   base::Result<GraphText> run() {
     RETURN_IF_ERROR(nodes());
@@ -320,7 +320,7 @@ class Reader {
 
 }  // namespace
 
-base::Result<GraphText> read_graph_text(const Input& input) { return Reader(input).run(); }
+base::Result<GraphText> read_graph_text(const Input& input) { return GraphDefReader(input).run(); }
 
 Match match_graph_def(const Input& input) {
   TextProto proto(input.path, input.bytes.substr(0, 1 << 16));

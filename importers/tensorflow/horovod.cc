@@ -16,38 +16,38 @@ namespace importers::tensorflow {
 namespace {
 
 constexpr std::string_view kNegotiate = "NEGOTIATE_";
-constexpr std::string_view kTimer = "Horovod timeline";
-constexpr std::string_view kWhy = "Horovod's timeline tells of communication alone; give a GraphDef of the step to replay it";
-constexpr size_t kDeepest = 64;
+constexpr std::string_view kHorovodTimer = "Horovod timeline";
+constexpr std::string_view kHorovodWhy = "Horovod's timeline tells of communication alone; give a GraphDef of the step to replay it";
+constexpr size_t kHorovodDeepest = 64;
 
-struct TypeRow {
+struct HorovodTypeRow {
   std::string_view span, type;
 };
-constexpr TypeRow kTypes[] = {{"ALLREDUCE", "HorovodAllreduce"},
-                              {"ALLGATHER", "HorovodAllgather"},
-                              {"BROADCAST", "HorovodBroadcast"},
-                              {"ALLTOALL", "HorovodAlltoall"},
-                              {"REDUCESCATTER", "HorovodReducescatter"},
-                              {"ADASUM", "HorovodAllreduce"},
-                              {"JOIN", "HorovodJoin"},
-                              {"BARRIER", "HorovodBarrier"}};
+constexpr HorovodTypeRow kHorovodTypes[] = {{"ALLREDUCE", "HorovodAllreduce"},
+                                            {"ALLGATHER", "HorovodAllgather"},
+                                            {"BROADCAST", "HorovodBroadcast"},
+                                            {"ALLTOALL", "HorovodAlltoall"},
+                                            {"REDUCESCATTER", "HorovodReducescatter"},
+                                            {"ADASUM", "HorovodAllreduce"},
+                                            {"JOIN", "HorovodJoin"},
+                                            {"BARRIER", "HorovodBarrier"}};
 
 std::string type_of(std::string_view span) {
   if (span.starts_with(kNegotiate)) return "HorovodNegotiate";
-  const auto row = std::ranges::find(kTypes, span, &TypeRow::span);
-  return row == std::end(kTypes) ? std::string(span) : std::string(row->type);
+  const auto row = std::ranges::find(kHorovodTypes, span, &HorovodTypeRow::span);
+  return row == std::end(kHorovodTypes) ? std::string(span) : std::string(row->type);
 }
 
 /// "[64, 3]" and "float32" → f32[64,3]; type empty: not told.
-struct Tensor {
+struct HorovodTensor {
   std::string text;
   double bytes = 0;
 };
-Tensor tensor_of(std::string_view type, std::string_view shape) {
+HorovodTensor tensor_of(std::string_view type, std::string_view shape) {
   const auto element = element_type(type);
   const bool plain = shape.size() >= 2 && shape.find_first_not_of("[]0123456789, ") == shape.npos;
   if (!element || !plain) return {};
-  Tensor tensor{fmt::format("{}[", ir::text(*element)), static_cast<double>(ir::bytes(*element))};
+  HorovodTensor tensor{fmt::format("{}[", ir::text(*element)), static_cast<double>(ir::bytes(*element))};
   double size = -1;
   for (const char c : shape.substr(1)) {
     if (c >= '0' && c <= '9') size = std::max(size, 0.0) * 10 + (c - '0');
@@ -69,9 +69,9 @@ struct Track {
   std::map<std::string, int64_t> inside_ns;  ///< time by activity in the operation that is open
 };
 
-class Reader {
+class HorovodReader {
  public:
-  explicit Reader(const Input& input) : input_(input), log_(input, "horovod-timeline", "operations") {}
+  explicit HorovodReader(const Input& input) : input_(input), log_(input, "horovod-timeline", "operations") {}
 
   base::Result<model::Imported> run() {
     ASSIGN_OR_RETURN(const size_t cut, read_trace(input_, [&](const TraceEvent& event) { take(event); }));
@@ -80,7 +80,7 @@ class Reader {
       if (!track.open.empty()) log_.drop(0, fmt::format("'{}' of '{}' has no end", track.open[0].name, track.tensor));
     }
     for (const auto& [op, activities] : activities_) describe(op, activities);
-    return log_.finish(kWhy);
+    return log_.finish(kHorovodWhy);
   }
 
  private:
@@ -88,7 +88,7 @@ class Reader {
     Track& track = tracks_[event.process];
     if (event.phase == "M" && event.name == "process_name" && !event.argument("name").empty()) track.tensor = event.argument("name");
     if (event.phase == "B") {
-      if (track.open.size() >= kDeepest) return log_.drop(0, "spans lie too deep");
+      if (track.open.size() >= kHorovodDeepest) return log_.drop(0, "spans lie too deep");
       track.open.push_back({event.name, event.begin_ns});
     }
     if (event.phase == "E") end(track, event);
@@ -106,13 +106,13 @@ class Reader {
     }
     log_.keep();
     const int32_t op = operation(track, span);
-    const Tensor tensor = tensor_of(event.argument("dtype"), event.argument("shape"));
+    const HorovodTensor tensor = tensor_of(event.argument("dtype"), event.argument("shape"));
     if (!tensor.text.empty() && log_[op].shape.empty()) log_[op].shape = tensor.text, log_[op].shape_from = model::Known::given;
     Activities& activities = activities_[op];
     if (!tensor.text.empty()) activities.bytes = tensor.bytes;
     for (const auto& [name, ns] : track.inside_ns) activities.ns[name] += ns;
     track.inside_ns.clear();
-    log_.time("", kTimer, {op, activities.passes++, span.begin_ns, duration});
+    log_.time("", kHorovodTimer, {op, activities.passes++, span.begin_ns, duration});
   }
 
   int32_t operation(const Track& track, const Span& span) {
@@ -155,6 +155,6 @@ Match match_horovod(const Input& input) {
   return {Match::none, "no array of trace events with Horovod's activities"};
 }
 
-base::Result<model::Imported> read_horovod(const Input& input, const TakeModule&) { return Reader(input).run(); }
+base::Result<model::Imported> read_horovod(const Input& input, const TakeModule&) { return HorovodReader(input).run(); }
 
 }  // namespace importers::tensorflow

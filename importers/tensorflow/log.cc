@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kLastSecond = 8'000'000'000;  ///< what fits in 64 bits of ns
 constexpr int64_t kLastNs = kLastSecond * kSecond / 2;
-constexpr int64_t kYear2000 = 946'684'800 * kSecond;  ///< times before it count from something else than 1970
+constexpr int64_t kLogYear2000 = 946'684'800 * kSecond;  ///< times before it count from something else than 1970
 
 /// A cursor over the start of a line.
 struct Prefix {
@@ -191,7 +191,7 @@ base::Result<model::Imported> Log::finish(std::string_view why) {
   for (model::Recording& recording : recordings_) {
     const int64_t first = std::ranges::min_element(recording.timings, {}, &model::Recording::Timing::begin_ns)->begin_ns;
     for (model::Recording::Timing& timing : recording.timings) timing.begin_ns -= first;
-    if (first >= kYear2000) recording.started_unix_ns = first;
+    if (first >= kLogYear2000) recording.started_unix_ns = first;
   }
   model::Imported imported;
   model::Source& source = imported.source;

@@ -101,7 +101,7 @@ Values filter_grad(Lowering& l) {
   return {l.entry().reshape(l.entry().convolution(l.in(0), l.in(2), c), sizes)};
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kConvolutionRules[] = {
     {"Conv2D", conv2d, 2},
     {"DepthwiseConv2dNative", conv2d, 2},
     {"_FusedConv2D", fused_conv2d, 2},
@@ -114,6 +114,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> convolution_rules() { return kRules; }
+std::span<const Rule> convolution_rules() { return kConvolutionRules; }
 
 }  // namespace importers::tensorflow

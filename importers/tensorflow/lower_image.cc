@@ -116,7 +116,7 @@ Values local_response(Lowering& l) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kImageRules[] = {
     {"MaxPool", max_pool},
     {"MaxPoolGrad", max_pool_grad, 3},
     {"AvgPool", avg_pool},
@@ -130,6 +130,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> image_rules() { return kRules; }
+std::span<const Rule> image_rules() { return kImageRules; }
 
 }  // namespace importers::tensorflow

@@ -245,7 +245,7 @@ Values range(Lowering& l) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kIndexRules[] = {
     {"Gather", gather, 2},
     {"GatherV2", gather, 3},
     {"ResourceGather", resource_gather, 2},
@@ -267,6 +267,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> index_rules() { return kRules; }
+std::span<const Rule> index_rules() { return kIndexRules; }
 
 }  // namespace importers::tensorflow

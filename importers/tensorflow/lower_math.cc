@@ -201,7 +201,7 @@ Values reduction(Lowering& l) {
   })};
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kMathRules[] = {
     {"Abs", unary<Op::abs>},
     {"Neg", unary<Op::negate>},
     {"Exp", unary<Op::exponential>},
@@ -298,6 +298,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> math_rules() { return kRules; }
+std::span<const Rule> math_rules() { return kMathRules; }
 
 }  // namespace importers::tensorflow

@@ -128,7 +128,7 @@ Values fill(Lowering& l) {
   return {l.program.fuse1({{l.in(1)}}, [&](Body& b, std::span<const Value> x) { return b.broadcast(x[0], to, {}); })};
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kMoveRules[] = {
     {"Identity", identity},
     {"StopGradient", identity},
     {"PreventGradient", identity},
@@ -151,6 +151,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> move_rules() { return kRules; }
+std::span<const Rule> move_rules() { return kMoveRules; }
 
 }  // namespace importers::tensorflow

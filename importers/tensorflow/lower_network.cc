@@ -213,7 +213,7 @@ Values dense_cross_entropy(Lowering& l) {
   return l.fuse([](Body& b, std::span<const Value> x) { return cross_entropy(b, x[0], x[1]); });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kNetworkRules[] = {
     {"MatMul", mat_mul, 2},
     {"BatchMatMul", batch_mat_mul, 2},
     {"BatchMatMulV2", batch_mat_mul, 2},
@@ -235,6 +235,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> network_rules() { return kRules; }
+std::span<const Rule> network_rules() { return kNetworkRules; }
 
 }  // namespace importers::tensorflow

@@ -169,7 +169,7 @@ Values mirror_pad(Lowering& l) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kSliceRules[] = {
     {"Slice", slice, 3},       {"StridedSlice", strided_slice, 4}, {"StridedSliceGrad", strided_slice_grad, 5},
     {"Split", split, 2},       {"SplitV", split_by_sizes, 3},      {"Unpack", unpack},
     {"ReverseV2", reverse, 2}, {"MirrorPad", mirror_pad, 2},
@@ -190,7 +190,7 @@ struct Cut {
 
 }  // namespace
 
-std::span<const Rule> slice_rules() { return kRules; }
+std::span<const Rule> slice_rules() { return kSliceRules; }
 
 Strides strides_of(const Node& node, const Dims& dims, const Dims& begin, const Dims& end, const Dims& step) {
   Strides out;

@@ -111,7 +111,7 @@ Values all_reduce(Lowering& l) {
 Values received(Lowering& l) { return {l.entry().op(Op::copy, {{l.in(0)}})}; }
 Values same_everywhere(Lowering& l) { return {l.in(0)}; }
 
-constexpr Rule kRules[] = {
+constexpr Rule kVariableRules[] = {
     {"ReadVariableOp", read},
     {"AssignVariableOp", assign, 2},
     {"AssignAddVariableOp", assign_by<Op::add>, 2},
@@ -144,6 +144,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> variable_rules() { return kRules; }
+std::span<const Rule> variable_rules() { return kVariableRules; }
 
 }  // namespace importers::tensorflow

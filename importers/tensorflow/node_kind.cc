@@ -11,11 +11,11 @@
 namespace importers::tensorflow {
 namespace {
 
-struct TypeRow {
+struct NodeKindTypeRow {
   std::string_view word, short_word;
   ir::Type type;
 };
-constexpr TypeRow kTypes[] = {
+constexpr NodeKindTypeRow kTypeRows[] = {
     {"DT_FLOAT", "float", ir::Type::f32},
     {"DT_DOUBLE", "double", ir::Type::f64},
     {"float32", "float32", ir::Type::f32},  // NumPy's words, as Horovod writes them
@@ -85,7 +85,7 @@ model::Operator handed_over(model::Operator& op) {
 
 std::optional<ir::Type> element_type(std::string_view word) {
   if (word.ends_with("_REF")) word.remove_suffix(4);
-  for (const TypeRow& row : kTypes) {
+  for (const NodeKindTypeRow& row : kTypeRows) {
     if (row.word == word || row.short_word == word) return row.type;
   }
   return std::nullopt;

@@ -16,8 +16,8 @@
 namespace importers::tensorflow {
 namespace {
 
-constexpr std::string_view kSection = "unsafe_resource_deps_";
-constexpr int64_t kMostNotes = 20;  ///< of lines that are no names; the rest is counted
+constexpr std::string_view kNodeListSection = "unsafe_resource_deps_";
+constexpr int64_t kMostNodeListNotes = 20;  ///< of lines that are no names; the rest is counted
 
 /// The next line of `rest`, without its end.
 std::string_view take_line(std::string_view& rest) {
@@ -72,14 +72,14 @@ std::optional<ListedName> parse(std::string_view line) {
   return is_name(listed.name) ? std::optional(listed) : std::nullopt;
 }
 
-class Reader {
+class NodeListReader {
  public:
   NodeList read(std::string_view text) {
     while (!text.empty()) {
       ++line_;
       const std::string_view line = take_line(text);
       if (line.empty() || take_pair(line)) continue;
-      in_section_ = line.starts_with(kSection);
+      in_section_ = line.starts_with(kNodeListSection);
       if (!in_section_) take_name(line);
     }
     finish();
@@ -115,13 +115,13 @@ class Reader {
   }
 
   void refuse(std::string_view line) {
-    if (++list_.refused > kMostNotes) return;
+    if (++list_.refused > kMostNodeListNotes) return;
     list_.notes.push_back({line_, 1, "not-a-name", fmt::format("'{}' is no name of a node", base::escaped(line.substr(0, 60)))});
   }
 
   void finish() {
-    if (list_.refused > kMostNotes)
-      list_.notes.push_back({0, 0, "not-a-name", fmt::format("{} more lines are no names of nodes", list_.refused - kMostNotes)});
+    if (list_.refused > kMostNodeListNotes)
+      list_.notes.push_back({0, 0, "not-a-name", fmt::format("{} more lines are no names of nodes", list_.refused - kMostNodeListNotes)});
     if (list_.repeated == 0) return;
     list_.notes.push_back(
         {0, 0, "repeated-name",
@@ -137,7 +137,7 @@ class Reader {
 
 }  // namespace
 
-NodeList read_node_list(std::string_view text) { return Reader().read(text); }
+NodeList read_node_list(std::string_view text) { return NodeListReader().read(text); }
 
 Match match_node_list(std::string_view text) {
   constexpr int64_t kLines = 1000;

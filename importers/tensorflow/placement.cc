@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kExecuting = "Executing op ", kIn = " in device ";
 constexpr std::string_view kJob = "/job:";
-constexpr std::string_view kWhy =
+constexpr std::string_view kPlacementWhy =
     "placements tell names, types and devices, but no shapes and no inputs; give a GraphDef of the run to replay it";
 
 struct Placed {
@@ -77,7 +77,7 @@ base::Result<model::Imported> read_placement(const Input& input, const TakeModul
     log.note("eager", fmt::format("{} lines place eager operators before they are announced; the announcements are kept", small_graphs));
   log.note("graph-order",
            eager ? "operators stand in the order of execution" : "nodes stand in the graph's order, which is not that of execution");
-  return log.finish(kWhy);
+  return log.finish(kPlacementWhy);
 }
 
 }  // namespace importers::tensorflow

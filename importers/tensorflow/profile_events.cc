@@ -16,7 +16,7 @@ constexpr std::string_view kAccelerator = "/device:";
 constexpr std::string_view kDerived[] = {"Steps",        "TensorFlow Name Scope", "Framework Name Scope", "XLA Modules",  "Source code",
                                          "Launch Stats", "XLA TraceMe",           "Sparse Core Steps",    "Framework Ops"};
 constexpr std::string_view kSums = "TensorFlow Ops";
-constexpr std::string_view kWhy =
+constexpr std::string_view kProfileEventsWhy =
     "a profile tells names, types and times, but neither shapes nor inputs; give a GraphDef of the run to replay it";
 
 bool is_derived(std::string_view line) { return std::ranges::find(kDerived, line) != std::end(kDerived); }
@@ -76,7 +76,7 @@ void ProfileEvents::add(const ProfileEvent& event) {
 base::Result<model::Imported> ProfileEvents::finish() {
   if (passed_over_ > 0)
     log_.note("passed-over", fmt::format("{} events (steps, scopes, sums, the runtime) are of no operator", passed_over_));
-  return log_.finish(kWhy);
+  return log_.finish(kProfileEventsWhy);
 }
 
 }  // namespace importers::tensorflow

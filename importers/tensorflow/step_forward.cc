@@ -22,9 +22,9 @@ Attributes window_attributes(const Layer& layer, bool features_first) {
 }
 
 /// Lays one op after the other; a layer hands on what its last op gives.
-class Forward {
+class ForwardPass {
  public:
-  explicit Forward(Step& step) : step_(step), last_(step.family.model.layers.size(), -1) {}
+  explicit ForwardPass(Step& step) : step_(step), last_(step.family.model.layers.size(), -1) {}
 
   base::Status run() {
     const Model& model = step_.family.model;
@@ -41,9 +41,9 @@ class Forward {
     scope_ = step_.family.root + layer_->name + "/";
     from_.clear();
     for (const int32_t input : layer_->inputs) from_.push_back(last_[static_cast<size_t>(input)]);
-    static constexpr void (Forward::*kParts[])() = {nullptr,           &Forward::pad,      &Forward::convolution, &Forward::norm,
-                                                    &Forward::relu,    &Forward::max_pool, &Forward::sum,         &Forward::mean,
-                                                    &Forward::flatten, &Forward::dense};
+    static constexpr void (ForwardPass::*kParts[])() = {
+        nullptr,           &ForwardPass::pad,  &ForwardPass::convolution, &ForwardPass::norm, &ForwardPass::relu, &ForwardPass::max_pool,
+        &ForwardPass::sum, &ForwardPass::mean, &ForwardPass::flatten,     &ForwardPass::dense};
     (this->*kParts[static_cast<size_t>(layer_->kind)])();
     last_[at] = from_[0];
   }
@@ -223,6 +223,6 @@ class Forward {
 
 }  // namespace
 
-base::Status wire_forward(Step& step) { return Forward(step).run(); }
+base::Status wire_forward(Step& step) { return ForwardPass(step).run(); }
 
 }  // namespace importers::tensorflow

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kType = "SparseSoftmaxCrossEntropyWithLogits";
 
-std::string directory(std::string_view name) {
+std::string scope_of(std::string_view name) {
   const size_t slash = name.rfind('/');
   return std::string(name.substr(0, slash == std::string_view::npos ? 0 : slash + 1));
 }
@@ -17,8 +17,8 @@ std::string directory(std::string_view name) {
 class Loss {
  public:
   Loss(Step& step, std::string name) : step_(step), nodes_(step.nodes), name_(std::move(name)) {
-    scope_ = directory(name_);
-    if (!scope_.empty()) scope_ = directory(scope_.substr(0, scope_.size() - 1));
+    scope_ = scope_of(name_);
+    if (!scope_.empty()) scope_ = scope_of(scope_.substr(0, scope_.size() - 1));
   }
 
   OpGradient run() {
@@ -79,7 +79,7 @@ class Loss {
   /// The loss's second result times the gradient of the loss, which is 1 a row, or of their mean.
   Tensor gradient(Edge loss, const Tensor& top) {
     Tensor result{{loss.node, 1}, top.dims, false};
-    const std::string in = "gradient_tape/" + directory(name_), before = "gradients/" + name_ + "_grad/";
+    const std::string in = "gradient_tape/" + scope_of(name_), before = "gradients/" + name_ + "_grad/";
     const std::string mul = nodes_.pick({in + "mul", before + "mul"});
     if (nodes_.is_listed(mul))
       result.edge = nodes_.define(mul, {"Mul", {weight(mul.starts_with(before) ? before : in), result.edge}, {top.shape()}});

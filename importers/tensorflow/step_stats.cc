@@ -16,8 +16,8 @@
 namespace importers::tensorflow {
 namespace {
 
-constexpr int64_t kMicro = 1000;
-constexpr std::string_view kWhy =
+constexpr int64_t kStepStatsMicro = 1000;
+constexpr std::string_view kStepStatsWhy =
     "step_stats tell names, types, shapes and times, but neither attributes nor constants; give a GraphDef of the run to replay it";
 
 /// Nanos where they are written, else micros.
@@ -25,7 +25,7 @@ struct Times {
   int64_t begin_ns = 0, duration_ns = 0;
 };
 
-int64_t to_ns(int64_t micros) { return std::clamp<int64_t>(micros, 0, INT64_MAX / 2 / kMicro) * kMicro; }
+int64_t to_ns(int64_t micros) { return std::clamp<int64_t>(micros, 0, INT64_MAX / 2 / kStepStatsMicro) * kStepStatsMicro; }
 
 Times times_of(Message row) {
   const bool nanos = row.has("all_start_nanos");
@@ -38,14 +38,15 @@ Times times_of(Message row) {
   return {start + begin, end - begin};
 }
 
-class Reader {
+class StepStatsReader {
  public:
-  explicit Reader(const Input& input) : input_(input), proto_(input.path, input.bytes), log_(input, "tensorflow-step-stats", "rows") {}
+  explicit StepStatsReader(const Input& input)
+      : input_(input), proto_(input.path, input.bytes), log_(input, "tensorflow-step-stats", "rows") {}
 
   base::Result<model::Imported> run() {
     RETURN_IF_ERROR(top());
     if (graphs_ > 0) log_.note("graphs-not-read", fmt::format("{} partition or function graphs stand beside the times", graphs_));
-    return log_.finish(kWhy);
+    return log_.finish(kStepStatsWhy);
   }
 
  private:
@@ -179,6 +180,6 @@ Match match_step_stats(const Input& input) {
   return {Match::none, "does not begin with `step_stats { dev_stats {`"};
 }
 
-base::Result<model::Imported> read_step_stats(const Input& input, const TakeModule&) { return Reader(input).run(); }
+base::Result<model::Imported> read_step_stats(const Input& input, const TakeModule&) { return StepStatsReader(input).run(); }
 
 }  // namespace importers::tensorflow

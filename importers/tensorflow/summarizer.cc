@@ -10,14 +10,15 @@
 
 #include "importers/tensorflow/log.h"
 #include "importers/tensorflow/text_proto.h"
+#include "src/base/text.h"
 
 namespace importers::tensorflow {
 namespace {
 
-constexpr std::string_view kSection = "==============", kRunOrder = "Run Order", kCsv = "node type,";
+constexpr std::string_view kSummarizerSection = "==============", kRunOrder = "Run Order", kCsv = "node type,";
 constexpr std::string_view kInitialization = "Profiling Info for Benchmark Initialization", kProfile = "Profiling Info";
-constexpr std::string_view kTimer = "StatSummarizer: averages of the benchmark's runs";
-constexpr std::string_view kWhy =
+constexpr std::string_view kSummarizerTimer = "StatSummarizer: averages of the benchmark's runs";
+constexpr std::string_view kSummarizerWhy =
     "a StatSummarizer table tells types, names and times, but neither shapes nor inputs; give a GraphDef of the model to replay it";
 constexpr double kNanosOfMilli = 1e6, kMostMillis = 1e9;
 
@@ -37,29 +38,24 @@ Column column_of(std::string_view title) {
   return row == std::end(kColumns) ? Column::other : row->column;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-}
-
 /// At commas: `most` parts, the last with all the rest.
 std::vector<std::string_view> split_commas(std::string_view text, size_t most) {
   std::vector<std::string_view> parts;
   while (parts.size() + 1 < most && text.find(',') != text.npos) {
-    parts.push_back(trimmed(text.substr(0, text.find(','))));
+    parts.push_back(base::trimmed(text.substr(0, text.find(','))));
     text.remove_prefix(text.find(',') + 1);
   }
-  parts.push_back(trimmed(text));
+  parts.push_back(base::trimmed(text, " \t"));
   return parts;
 }
 
 /// At tabs and at runs of two blanks or more.
 std::vector<std::string_view> split_columns(std::string_view text) {
   std::vector<std::string_view> parts;
-  for (text = trimmed(text); !text.empty();) {
+  for (text = base::trimmed(text, " \t"); !text.empty();) {
     const size_t end = std::min({text.find('\t'), text.find("  "), text.size()});
-    parts.push_back(trimmed(text.substr(0, end)));
-    text = trimmed(text.substr(end));
+    parts.push_back(base::trimmed(text.substr(0, end), " \t"));
+    text = base::trimmed(text.substr(end), " \t");
   }
   return parts;
 }
@@ -88,22 +84,22 @@ std::string plain_name(std::string_view name) {
 
 int64_t nanos(double millis) { return std::llround(std::clamp(millis, 0.0, kMostMillis) * kNanosOfMilli); }
 
-class Reader {
+class SummarizerReader {
  public:
-  explicit Reader(const Input& input) : input_(input), log_(input, "tensorflow-summarizer", "rows") {}
+  explicit SummarizerReader(const Input& input) : input_(input), log_(input, "tensorflow-summarizer", "rows") {}
 
   base::Result<model::Imported> run() {
     const bool ordered = input_.bytes.find(kRunOrder) != std::string_view::npos;
     each_log_line(input_.bytes, [&](const LogLine& line) { return take(line, ordered), true; });
     if (!ordered) log_.note("no-run-order", "rows stand in the order of their table: the log has no table 'Run Order'");
     if (elsewhere_ > 0) log_.note("other-tables", fmt::format("{} rows of other tables are passed over", elsewhere_));
-    return log_.finish(kWhy);
+    return log_.finish(kSummarizerWhy);
   }
 
  private:
   void take(const LogLine& line, bool ordered) {
     if (line.text.find(kProfile) != line.text.npos) preparing_ = line.text.find(kInitialization) != line.text.npos;
-    if (line.text.find(kSection) != line.text.npos) {
+    if (line.text.find(kSummarizerSection) != line.text.npos) {
       columns_.clear();
       ++tables_;
       wanted_ = !preparing_ && (ordered ? line.text.find(kRunOrder) != line.text.npos : rows_ == 0);
@@ -117,7 +113,7 @@ class Reader {
       if (std::ranges::find(columns_, Column::name) == columns_.end()) columns_.clear();  // sums by type
       return;
     }
-    if (!columns_.empty() && !trimmed(line.text).empty()) row(line);
+    if (!columns_.empty() && !base::trimmed(line.text, " \t").empty()) row(line);
   }
 
   void row(const LogLine& line) {
@@ -142,7 +138,7 @@ class Reader {
     log_[op].attributes = fmt::format(R"({{"memory_bytes": {:.0f}, "times_called": {:.0f}}})", std::clamp(memory, 0.0, 1e15) * 1000,
                                       std::clamp(calls, 0.0, 1e15));
     const int64_t begin = start < 0 ? at_ns_ : nanos(start);
-    log_.time("", kTimer, {op, 0, begin, nanos(average)});
+    log_.time("", kSummarizerTimer, {op, 0, begin, nanos(average)});
     at_ns_ = begin + nanos(average);
   }
 
@@ -163,6 +159,6 @@ Match match_summarizer(const Input& input) {
   return {Match::none, "no table has a column [node type]"};
 }
 
-base::Result<model::Imported> read_summarizer(const Input& input, const TakeModule&) { return Reader(input).run(); }
+base::Result<model::Imported> read_summarizer(const Input& input, const TakeModule&) { return SummarizerReader(input).run(); }
 
 }  // namespace importers::tensorflow

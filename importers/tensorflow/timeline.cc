@@ -17,18 +17,18 @@ namespace importers::tensorflow {
 namespace {
 
 constexpr std::string_view kCompute = " Compute", kInput = "input";
-constexpr std::string_view kWhy =
+constexpr std::string_view kTimelineWhy =
     "a timeline tells names, types, inputs and times, but neither attributes nor constants; give a GraphDef of the run to replay it";
 
-class Reader {
+class TimelineReader {
  public:
-  explicit Reader(const Input& input) : input_(input), log_(input, "tensorflow-timeline", "events") {}
+  explicit TimelineReader(const Input& input) : input_(input), log_(input, "tensorflow-timeline", "events") {}
 
   base::Result<model::Imported> run() {
     ASSIGN_OR_RETURN(const size_t cut, read_trace(input_, [&](const TraceEvent& event) { take(event); }));
     if (cut != std::string_view::npos) log_.note("cut-short", "the trace ends inside its list of events");
     add_shapes();
-    return log_.finish(kWhy);
+    return log_.finish(kTimelineWhy);
   }
 
  private:
@@ -92,6 +92,6 @@ Match match_timeline(const Input& input) {
   return {Match::none, "no Chrome trace with a process '<device> Compute'"};
 }
 
-base::Result<model::Imported> read_timeline(const Input& input, const TakeModule&) { return Reader(input).run(); }
+base::Result<model::Imported> read_timeline(const Input& input, const TakeModule&) { return TimelineReader(input).run(); }
 
 }  // namespace importers::tensorflow

@@ -12,8 +12,8 @@
 namespace importers::tensorflow {
 namespace {
 
-constexpr size_t kDeepest = 64;
-constexpr int64_t kMicro = 1000;
+constexpr size_t kTraceJsonDeepest = 64;
+constexpr int64_t kTraceJsonMicro = 1000;
 constexpr double kMostMicros = 9e15;
 
 struct Number {
@@ -21,8 +21,8 @@ struct Number {
   int64_t whole = 0;
   bool is_whole = false;
   int64_t nanos() const {
-    if (is_whole) return std::clamp<int64_t>(whole, -INT64_MAX / kMicro, INT64_MAX / kMicro) * kMicro;
-    return std::llround(std::clamp(std::isnan(value) ? 0 : value, -kMostMicros, kMostMicros) * kMicro);
+    if (is_whole) return std::clamp<int64_t>(whole, -INT64_MAX / kTraceJsonMicro, INT64_MAX / kTraceJsonMicro) * kTraceJsonMicro;
+    return std::llround(std::clamp(std::isnan(value) ? 0 : value, -kMostMicros, kMostMicros) * kTraceJsonMicro);
   }
   std::string text() const { return is_whole ? std::to_string(whole) : fmt::format("{}", value); }
 };
@@ -51,7 +51,7 @@ class Handler {
     return true;
   }
   bool start_array(size_t) {
-    if (++depth_ > kDeepest) return false;
+    if (++depth_ > kTraceJsonDeepest) return false;
     if (event_depth_ == 0 && (depth_ == 1 || (depth_ == 2 && key_ == "traceEvents"))) event_depth_ = depth_ + 1;
     return true;
   }
@@ -61,7 +61,7 @@ class Handler {
     return true;
   }
   bool start_object(size_t) {
-    if (++depth_ > kDeepest) return false;
+    if (++depth_ > kTraceJsonDeepest) return false;
     if (depth_ == event_depth_) event_ = {}, in_arguments_ = false;
     return true;
   }
@@ -80,7 +80,7 @@ class Handler {
   size_t position() const { return position_; }
   /// Of the parser, without its class and number: "[json.exception.parse_error.101] parse error at line 1, column 2: …".
   std::string error() const {
-    if (error_.empty()) return fmt::format("JSON deeper than {}", kDeepest);
+    if (error_.empty()) return fmt::format("JSON deeper than {}", kTraceJsonDeepest);
     const size_t begin = error_.find(": ");
     return "is no JSON: " + (begin == error_.npos ? error_ : error_.substr(begin + 2));
   }
@@ -119,7 +119,7 @@ base::Result<size_t> read_trace(const Input& input, const std::function<void(con
   if (nlohmann::json::sax_parse(input.bytes.begin(), input.bytes.end(), &handler, nlohmann::json::input_format_t::json))
     return std::string_view::npos;
   const size_t at = std::min(handler.position() == 0 ? 0 : handler.position() - 1, input.bytes.size());
-  if (handler.depth() > kDeepest) return base::error_at(input.path, input.bytes, 0, handler.error());
+  if (handler.depth() > kTraceJsonDeepest) return base::error_at(input.path, input.bytes, 0, handler.error());
   const bool at_end = input.bytes.find_first_not_of(" \t\r\n]}", at) == std::string_view::npos;
   if (at_end && handler.depth() > 0) return at;
   return base::error_at(input.path, input.bytes, at, handler.error());

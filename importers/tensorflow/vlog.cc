@@ -20,12 +20,12 @@ namespace {
 constexpr std::string_view kProcess = "Process node: ";
 constexpr std::string_view kDone[] = {"Synchronous kernel done: ", "Async kernel done: "};
 constexpr std::string_view kMemory = "__LOG_MEMORY__ MemoryLogTensorOutput ";
-constexpr std::string_view kTimer = "executor log: begin and end of kernels";
+constexpr std::string_view kVlogTimer = "executor log: begin and end of kernels";
 constexpr int64_t kFolding = -1;  ///< the step of constant folding
-constexpr std::string_view kWhy =
+constexpr std::string_view kVlogWhy =
     "the executor's log has no values of constants, and not every shape; give a GraphDef of the run (with shapes) to replay it";
 
-bool is_name_char(char c) { return c != ' ' && c != '{' && c != '}'; }
+bool is_vlog_name_char(char c) { return c != ' ' && c != '{' && c != '}'; }
 
 /// End of what opens at `at` (a bracket or a quote), or npos.
 size_t end_of_group(std::string_view text, size_t at) {
@@ -71,9 +71,9 @@ std::string_view device_of(std::string_view text) {
 
 bool is_dead(std::string_view rest) { return rest.starts_with(" is dead") && !rest.starts_with(" is dead: 0"); }
 
-class Reader {
+class VlogReader {
  public:
-  explicit Reader(const Input& input) : input_(input), log_(input, "tensorflow-vlog", "executions") {}
+  explicit VlogReader(const Input& input) : input_(input), log_(input, "tensorflow-vlog", "executions") {}
 
   base::Result<model::Imported> run() {
     each_log_line(input_.bytes, [&](const LogLine& line) { return take(line), true; });
@@ -82,7 +82,7 @@ class Reader {
     if (executions_ > 0 && log_.timings() == 0)
       log_.note("no-times", "the log has no lines of kernels that are done: it tells an order and no times");
     if (executions_ == 0) log_.note("no-executor-lines", "the log has memory lines alone: types are told by names");
-    return log_.finish(kWhy);
+    return log_.finish(kVlogWhy);
   }
 
  private:
@@ -136,7 +136,7 @@ class Reader {
     if (line.at_ns) {
       const auto pass = static_cast<int32_t>(passes_.try_emplace(run->step, passes_.size()).first->second);
       const Begun& from = begun->second;
-      log_.time(log_[from.op].device, kTimer, {from.op, pass, from.at_ns, *line.at_ns - from.at_ns});
+      log_.time(log_[from.op].device, kVlogTimer, {from.op, pass, from.at_ns, *line.at_ns - from.at_ns});
     }
     running_.erase(begun);
   }
@@ -213,7 +213,7 @@ std::optional<NodeSummary> node_summary(std::string_view text) {
   const size_t close = open == call.npos ? open : end_of_group(call, open);
   if (close == call.npos || close + 1 >= call.size() || call[close + 1] != '(') return std::nullopt;
   const size_t end = call.find(')', close);
-  if (end == call.npos || node.name.empty() || !std::ranges::all_of(node.name, is_name_char)) return std::nullopt;
+  if (end == call.npos || node.name.empty() || !std::ranges::all_of(node.name, is_vlog_name_char)) return std::nullopt;
   node.type = call.substr(0, open);
   node.attributes = call.substr(open + 1, close - open - 1);
   node.inputs = call.substr(close + 2, end - close - 2);
@@ -264,6 +264,6 @@ Match match_vlog(const Input& input) {
   return {Match::none, "no line has 'Process node:'"};
 }
 
-base::Result<model::Imported> read_vlog(const Input& input, const TakeModule&) { return Reader(input).run(); }
+base::Result<model::Imported> read_vlog(const Input& input, const TakeModule&) { return VlogReader(input).run(); }
 
 }  // namespace importers::tensorflow

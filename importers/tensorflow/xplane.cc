@@ -16,7 +16,7 @@ namespace importers::tensorflow {
 namespace {
 
 constexpr int64_t kPicosOfNano = 1000;
-constexpr int64_t kYear2000 = 946'684'800'000'000'000;  ///< ns since 1970
+constexpr int64_t kXplaneYear2000 = 946'684'800'000'000'000;  ///< ns since 1970
 constexpr int64_t kMostPicos = INT64_MAX / 4;
 
 /// Stats that tell what an event is of.
@@ -83,9 +83,9 @@ bool read(std::string_view bytes, Line& line) {
   return wire.wrong().empty();
 }
 
-class Reader {
+class XplaneReader {
  public:
-  explicit Reader(const Input& input) : input_(input), events_(input, "tensorflow-xplane") {}
+  explicit XplaneReader(const Input& input) : input_(input), events_(input, "tensorflow-xplane") {}
 
   base::Result<model::Imported> run() {
     find_start();
@@ -127,7 +127,7 @@ class Reader {
     std::vector<Line> lines(plane.lines.size());
     for (size_t i = 0; i < lines.size(); ++i) {
       if (!read(plane.lines[i], lines[i])) return false;
-      if (lines[i].begin_ns >= 0 && lines[i].begin_ns < kYear2000) lines[i].begin_ns += start_ns_;
+      if (lines[i].begin_ns >= 0 && lines[i].begin_ns < kXplaneYear2000) lines[i].begin_ns += start_ns_;
       events_.add_line(plane.name, lines[i].name);
     }
     for (const Line& line : lines) {
@@ -211,6 +211,6 @@ Match match_xplane(const Input& input) {
   return {Match::none, "no binary XSpace"};
 }
 
-base::Result<model::Imported> read_xplane(const Input& input, const TakeModule&) { return Reader(input).run(); }
+base::Result<model::Imported> read_xplane(const Input& input, const TakeModule&) { return XplaneReader(input).run(); }
 
 }  // namespace importers::tensorflow

@@ -18,9 +18,9 @@ std::string_view first_of(const TraceEvent& event, std::initializer_list<std::st
   return {};
 }
 
-class Reader {
+class XprofReader {
  public:
-  explicit Reader(const Input& input) : input_(input), events_(input, "tensorflow-profile") {}
+  explicit XprofReader(const Input& input) : input_(input), events_(input, "tensorflow-profile") {}
 
   base::Result<model::Imported> run() {
     ASSIGN_OR_RETURN(const size_t cut, read_trace(input_, [&](const TraceEvent& event) { take(event); }));
@@ -65,6 +65,6 @@ Match match_xprof(const Input& input) {
   return {Match::none, "no Chrome trace with processes /host:CPU or /device:…"};
 }
 
-base::Result<model::Imported> read_xprof(const Input& input, const TakeModule&) { return Reader(input).run(); }
+base::Result<model::Imported> read_xprof(const Input& input, const TakeModule&) { return XprofReader(input).run(); }
 
 }  // namespace importers::tensorflow

@@ -18,7 +18,6 @@ int width(Reg reg) { return reg == Reg::i1 ? 1 : 8 * bytes(reg); }
 NodeId number(Graph& g, Reg type, double value) {
   return is_float(type) ? g.real(type, value) : g.integer(type, static_cast<int64_t>(value));
 }
-NodeId is_nan(Graph& g, NodeId x) { return g.compare(Predicate::uno, x, x); }
 
 /// A NaN that is given comes out; max(-0, 0) = 0, min(-0, 0) = -0: equal operands are joined bit by bit.
 NodeId float_extreme(Graph& g, Op op, NodeId a, NodeId b) {
@@ -218,12 +217,12 @@ NodeId tangent(Graph& g, Typed x) {
   return inlined_f32<Function::tanh, tanh_f32>(g, x);
 }
 
-struct UnaryRow {
+struct RealUnary {
   Op op;
   bool floats_only;
   NodeId (*make)(Graph&, Typed);
 };
-constexpr UnaryRow kUnary[] = {
+constexpr RealUnary kRealUnary[] = {
     {Op::abs, false, absolute},
     {Op::negate, false, negate},
     {Op::sign, false, sign_of},
@@ -347,7 +346,7 @@ NodeId unary(Graph& g, const ElementOp& op, Typed x) {
   if (op.op == Op::imag) return number(g, g.type(x.node), 0);
   if (op.op == Op::bitcast_convert && x.type == op.type) return x.node;
   if (op.op == Op::bitcast_convert && bits_of(x.type) == bits_of(op.type)) return from_pattern(g, pattern_of(g, x), op.type);
-  for (const UnaryRow& row : kUnary)
+  for (const RealUnary& row : kRealUnary)
     if (row.op == op.op && (!row.floats_only || ir::is_float(x.type))) return row.make(g, x);
   return -1;
 }

@@ -29,6 +29,8 @@ base::Result<NodeId> elementwise(Graph& graph, const ElementOp& op, std::span<co
 /// Small floats stay f32 values: no rounding.
 NodeId convert(Graph& graph, Typed value, ir::Type to);
 
+inline NodeId is_nan(Graph& graph, NodeId x) { return graph.compare(Predicate::uno, x, x); }
+
 // storage.cc
 /// An f32 value rounded to the precision of a small float; others as they are.
 NodeId rounded(Graph& graph, NodeId value, ir::Type type);

@@ -181,11 +181,11 @@ C sign(C a) {
 }
 C atan2(C y, C x) { return over_i(log((x + times_i(y)) / sqrt(x * x + y * y))); }
 
-struct Unary {
+struct ComplexUnary {
   Op op;
   C (*f)(C);
 };
-constexpr Unary kUnary[] = {
+constexpr ComplexUnary kComplexUnary[] = {
     {Op::sign, sign},
     {Op::exponential, exp},
     {Op::exponential_minus_one, expm1},
@@ -237,7 +237,7 @@ NodeId on_one(Graph& g, Op op, C a) {
   if (op == Op::negate) return joined(-a);
   const C wide = as(Reg::f64, a);
   if (op == Op::abs) return g.cast(Code::fptrunc, reg, magnitude(wide).id);
-  const auto f = find(kUnary, op);
+  const auto f = find(kComplexUnary, op);
   return f ? joined(as(reg, f(wide))) : -1;
 }
 

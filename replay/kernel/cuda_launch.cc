@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "src/base/math.h"
+
 namespace kernel::cuda {
 namespace {
 
@@ -17,7 +19,6 @@ constexpr int64_t kVectorsOfThread = 4;  ///< of a row that a block reduces
 constexpr int64_t kSplitVectors = 8;     ///< of a thread, at least, where a row is split over blocks
 constexpr int64_t kFewestRows = 64;      ///< of a block of a split column reduction
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t power_up(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, n)))); }
 
 }  // namespace
@@ -36,25 +37,25 @@ Map plan_map(int64_t elements, const Vector& vector, int multiprocessors) {
   map.lanes = vector_of(vector, elements, int64_t{4} * multiprocessors * kBlock);
   const int64_t items = elements / map.lanes;
   map.threads = items >= int64_t{multiprocessors} * kBlock ? kBlock : kBlock / 2;
-  map.blocks = ceil_div(items, map.threads);
+  map.blocks = base::ceil_div(items, map.threads);
   return map;
 }
 
 Team plan_rows(int64_t rows, int64_t length, const Vector& vector, int multiprocessors) {
   Team plan;
   plan.lanes = vector_of(vector, rows * length, int64_t{multiprocessors} * kBlock);
-  const int64_t vectors = ceil_div(length, plan.lanes), many = int64_t{8} * multiprocessors;
+  const int64_t vectors = base::ceil_div(length, plan.lanes), many = int64_t{8} * multiprocessors;
   if (vectors <= kWarp) {
     plan.team = static_cast<int>(power_up(vectors));
   } else if (length <= kShortLength && rows >= many) {
     plan.team = kWarp;
   } else {
-    plan.team = plan.threads = static_cast<int>(std::clamp<int64_t>(power_up(ceil_div(vectors, kVectorsOfThread)), 2 * kWarp, 1024));
-    const int64_t wanted = ceil_div(int64_t{4} * multiprocessors, rows);
-    if (rows < multiprocessors) plan.splits = std::clamp<int64_t>(ceil_div(vectors, plan.threads * kSplitVectors), 1, wanted);
+    plan.team = plan.threads = static_cast<int>(std::clamp<int64_t>(power_up(base::ceil_div(vectors, kVectorsOfThread)), 2 * kWarp, 1024));
+    const int64_t wanted = base::ceil_div(int64_t{4} * multiprocessors, rows);
+    if (rows < multiprocessors) plan.splits = std::clamp<int64_t>(base::ceil_div(vectors, plan.threads * kSplitVectors), 1, wanted);
   }
   plan.per_block = plan.threads / plan.team;
-  plan.blocks = ceil_div(rows, plan.per_block) * plan.splits;
+  plan.blocks = base::ceil_div(rows, plan.per_block) * plan.splits;
   return plan;
 }
 
@@ -67,10 +68,10 @@ Team plan_columns(int64_t others, int64_t width, int64_t length, const Vector& v
   plan.threads = plan.columns * plan.team;
   if (plan.threads < kWarp) plan.columns = static_cast<int>(kWarp) / plan.team, plan.threads = static_cast<int>(kWarp);
   plan.per_block = int64_t{plan.columns} * plan.lanes;
-  const int64_t tiles = others * ceil_div(width, plan.per_block);
-  const int64_t wanted = ceil_div(int64_t{4} * multiprocessors, tiles);
-  const int64_t rows = std::max<int64_t>(std::max<int64_t>(kFewestRows, plan.team), ceil_div(length, wanted));
-  plan.splits = std::max<int64_t>(1, ceil_div(length, rows));
+  const int64_t tiles = others * base::ceil_div(width, plan.per_block);
+  const int64_t wanted = base::ceil_div(int64_t{4} * multiprocessors, tiles);
+  const int64_t rows = std::max<int64_t>(std::max<int64_t>(kFewestRows, plan.team), base::ceil_div(length, wanted));
+  plan.splits = std::max<int64_t>(1, base::ceil_div(length, rows));
   plan.blocks = tiles * plan.splits;
   return plan;
 }

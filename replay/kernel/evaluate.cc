@@ -10,6 +10,7 @@
 
 #include "replay/kernel/norm.h"
 #include "replay/kernel/random.h"
+#include "src/base/math.h"
 #include "src/ir/attr.h"
 
 namespace kernel {
@@ -43,8 +44,6 @@ const ir::Shape* leaf_shape(const ir::Shape* shape, const std::vector<int64_t>& 
   }
   return shape;
 }
-
-int64_t ceil_div(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
 /// Number of leaves before leaf `path` of a shape.
 int leaf_number(const ir::Shape& shape, const std::vector<int64_t>& path) {
@@ -422,7 +421,7 @@ NodeId Evaluator::in_range(const Index& index, int64_t low, int64_t high) {
     const int64_t extent = graph().terms[v].range.high + 1;
     const bool innermost = of.position + 1 == static_cast<int>(factors[of.key].size());
     for (const int64_t bound : {low, high}) {
-      const int64_t at = ceil_div(bound - i.constant, c);
+      const int64_t at = base::ceil_div(bound - i.constant, c);
       const bool worth = !innermost || std::max(at, extent - at) >= kWorthACut;
       if (at > 0 && at < extent && worth && !retry.cut) retry.cut = Retry::Cut{v, at};
     }

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "replay/kernel/evaluate.h"
+#include "src/base/math.h"
 #include "src/ir/attr.h"
 
 namespace kernel {
@@ -20,8 +21,6 @@ int64_t product(const std::vector<int64_t>& sizes) {
   for (const int64_t s : sizes) p *= s;
   return p;
 }
-
-bool contains(const std::vector<int64_t>& list, int64_t value) { return std::ranges::count(list, value) > 0; }
 
 }  // namespace
 
@@ -81,11 +80,11 @@ Place Evaluator::reduced_place(Ref reduction, const Place& place, const Index& s
   const auto& sizes = shape(operand(reduction, 0)).dims;
   std::vector<int64_t> reduced;
   for (size_t d = 0; d < sizes.size(); ++d)
-    if (contains(dims, static_cast<int64_t>(d))) reduced.push_back(sizes[d]);
+    if (base::contains(dims, static_cast<int64_t>(d))) reduced.push_back(sizes[d]);
   const Place steps = delinearise(graph().terms, reduced, step);
   Place at(sizes.size());
   for (size_t d = 0, kept = 0, gone = 0; d < sizes.size(); ++d)
-    at[d] = contains(dims, static_cast<int64_t>(d)) ? steps[gone++] : place[kept++];
+    at[d] = base::contains(dims, static_cast<int64_t>(d)) ? steps[gone++] : place[kept++];
   return at;
 }
 
@@ -152,7 +151,7 @@ base::Result<std::vector<Typed>> Evaluator::product_terms(Ref ref, const Place& 
     for (size_t k = 0; k < batch.size(); ++k) at[static_cast<size_t>(batch[k])] = place[k];
     for (size_t k = 0; k < contracting.size(); ++k) at[static_cast<size_t>(contracting[k])] = steps[k];
     for (size_t d = 0; d < at.size(); ++d)
-      if (!contains(batch, static_cast<int64_t>(d)) && !contains(contracting, static_cast<int64_t>(d))) at[d] = place[next++];
+      if (!base::contains(batch, static_cast<int64_t>(d)) && !base::contains(contracting, static_cast<int64_t>(d))) at[d] = place[next++];
     return at;
   };
   const Place left = place_in(a, dims.lhs_batch, dims.lhs_contracting);
@@ -288,7 +287,8 @@ base::Result<NodeId> Evaluator::reduction_value(Ref ref, const std::vector<int64
   if (product(steps) == 0 || ir::elements(shape(operand(ref, 0))) == 0) return result_of_nothing(ref, leaf);
   if (!covers_outer(sizes, place) || (nest_->outer.empty() && serial_cost(ref) > kMostSerial)) {
     const auto dims = ir::attr_dims(module_, instr(ref), "dimensions");
-    const bool rows = product(sizes) > 1 && instr(ref).op == Op::reduce && contains(dims, ir::minor_to_major(shape(operand(ref, 0)))[0]);
+    const bool rows =
+        product(sizes) > 1 && instr(ref).op == Op::reduce && base::contains(dims, ir::minor_to_major(shape(operand(ref, 0)))[0]);
     const bool own_loops = inside_reduction_ == 0;  // else they are those of the reduction around it, which combines over them
     if (nest_->outer.empty() && outer_allowed && rows && own_loops) retry.outer = exact_loops(sizes, place);
     if (retry.outer.empty()) return in_memory_first(ref);

@@ -35,6 +35,10 @@ uint64_t hash_of(const Node& node) {
 }  // namespace
 
 int bytes(Reg reg) { return kRegBytes[static_cast<size_t>(reg)]; }
+Reg integer_of(Reg reg) {
+  const int size = bytes(reg);
+  return size == 1 ? Reg::i8 : size == 2 ? Reg::i16 : size == 4 ? Reg::i32 : Reg::i64;
+}
 std::string_view text(Reg reg) { return kRegs[static_cast<size_t>(reg)]; }
 std::string_view text(Code code) { return kCodes[static_cast<size_t>(code)]; }
 std::string_view text(Predicate predicate) { return kPredicates[static_cast<size_t>(predicate)]; }

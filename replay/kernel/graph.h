@@ -18,6 +18,8 @@ namespace kernel {
 enum class Reg : uint8_t { i1, i8, i16, i32, i64, f16, f32, f64 };
 inline bool is_float(Reg reg) { return reg >= Reg::f16; }
 int bytes(Reg reg);
+/// The integer register of the same size.
+Reg integer_of(Reg reg);
 std::string_view text(Reg reg);
 /// Of a value inside a kernel: pred i1, integers by width (of less than 8 bits: i8), floats smaller than f32 f32, complex: of a part.
 Reg register_of(ir::Type type);

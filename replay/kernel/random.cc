@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "src/base/math.h"
 #include "src/ir/attr.h"
 
 namespace kernel {
@@ -62,8 +63,6 @@ Four philox(Four x, Two key) {
   return x;
 }
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// 128 bits plus 64.
 Two sum(Two counter, U add) {
   const U lower = counter[0] + add;
@@ -103,12 +102,12 @@ struct Generator {
   }
   std::vector<int64_t> halves() const {
     std::vector<int64_t> sizes = bits.dims;
-    if (!sizes.empty()) sizes[split()] = ceil_div(sizes[split()], 2);
+    if (!sizes.empty()) sizes[split()] = base::ceil_div(sizes[split()], 2);
     return sizes;
   }
   int64_t counters() const {
     const int64_t count = ir::elements(bits);
-    if (is_philox) return ceil_div(width() > 32 ? 2 * count : count, 4);
+    if (is_philox) return base::ceil_div(width() > 32 ? 2 * count : count, 4);
     if (width() > 32) return count;
     int64_t product = 1;
     for (const int64_t size : halves()) product *= size;

@@ -11,17 +11,17 @@
 namespace kernel {
 namespace {
 
-constexpr std::string_view kTypes[] = {"uint8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "_Float16", "float", "double"};
-constexpr std::string_view kSigned[] = {"", "int8_t", "int16_t", "int32_t", "int64_t"};
-std::string_view type(Reg reg) { return kTypes[static_cast<size_t>(reg)]; }
+constexpr std::string_view kCTypes[] = {"uint8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "_Float16", "float", "double"};
+constexpr std::string_view kCSigned[] = {"", "int8_t", "int16_t", "int32_t", "int64_t"};
+std::string_view type(Reg reg) { return kCTypes[static_cast<size_t>(reg)]; }
 
 /// What an operation is in C: {t} its type, {s} the type with a sign, {u} the operand's type, {us} that with a sign, {f} the suffix of a
 /// function of libm, {a}, {b}, {c} the operands.
-struct Form {
+struct CForm {
   Code code;
   std::string_view of_integers, of_floats;
 };
-constexpr Form kForms[] = {
+constexpr CForm kCForms[] = {
     {Code::add, "({t})({a} + {b})", "{a} + {b}"},
     {Code::sub, "({t})({a} - {b})", "{a} - {b}"},
     {Code::mul, "({t})((uint64_t){a} * {b})", "{a} * {b}"},
@@ -61,23 +61,23 @@ constexpr Form kForms[] = {
     {Code::ctlz, "({t})({a} == 0 ? {bits} : __builtin_clzll({a}) - (64 - {bits}))", ""},
 };
 /// By Predicate; {us} is the operand's type with a sign.
-constexpr std::string_view kPredicates[] = {"{a} == {b}",
-                                            "{a} != {b}",
-                                            "({us}){a} < ({us}){b}",
-                                            "({us}){a} <= ({us}){b}",
-                                            "({us}){a} > ({us}){b}",
-                                            "({us}){a} >= ({us}){b}",
-                                            "{a} < {b}",
-                                            "{a} <= {b}",
-                                            "{a} > {b}",
-                                            "{a} >= {b}",
-                                            "{a} == {b}",
-                                            "{a} != {b}",
-                                            "{a} < {b}",
-                                            "{a} <= {b}",
-                                            "{a} > {b}",
-                                            "{a} >= {b}",
-                                            "isunordered({a}, {b})"};
+constexpr std::string_view kCPredicates[] = {"{a} == {b}",
+                                             "{a} != {b}",
+                                             "({us}){a} < ({us}){b}",
+                                             "({us}){a} <= ({us}){b}",
+                                             "({us}){a} > ({us}){b}",
+                                             "({us}){a} >= ({us}){b}",
+                                             "{a} < {b}",
+                                             "{a} <= {b}",
+                                             "{a} > {b}",
+                                             "{a} >= {b}",
+                                             "{a} == {b}",
+                                             "{a} != {b}",
+                                             "{a} < {b}",
+                                             "{a} <= {b}",
+                                             "{a} > {b}",
+                                             "{a} >= {b}",
+                                             "isunordered({a}, {b})"};
 
 /// What the text of every kernel begins with.
 constexpr std::string_view kPrelude = R"(#ifndef PROFILE_KERNELS
@@ -160,7 +160,7 @@ void CFunction::each_lane(const Line& l, size_t mask, const std::string& text) {
 
 std::string CFunction::filled(const Line& l, std::string_view form) const {
   const Reg from = list_.reg(l.args[0]);
-  const auto with_sign = [](Reg reg) { return is_float(reg) ? "" : kSigned[static_cast<size_t>(reg)]; };
+  const auto with_sign = [](Reg reg) { return is_float(reg) ? "" : kCSigned[static_cast<size_t>(reg)]; };
   const auto arg = [&](size_t i) { return i < l.args.size() ? value(l.args[i]) : ""; };
   return fmt::format(fmt::runtime(form), fmt::arg("t", type(l.reg)), fmt::arg("s", with_sign(l.reg)), fmt::arg("us", with_sign(from)),
                      fmt::arg("f", l.reg == Reg::f32 ? "f" : ""), fmt::arg("bits", 8 * bytes(l.reg)), fmt::arg("a", arg(0)),
@@ -169,7 +169,7 @@ std::string CFunction::filled(const Line& l, std::string_view form) const {
 
 void CFunction::operation(const Line& l) {
   const Reg from = list_.reg(l.args[0]);
-  if (l.code == Code::compare) return define(l, filled(l, kPredicates[static_cast<size_t>(l.imm)]));
+  if (l.code == Code::compare) return define(l, filled(l, kCPredicates[static_cast<size_t>(l.imm)]));
   if (l.code == Code::call) {
     const std::string second = l.args.size() == 2 ? ", " + value(l.args[1]) : "";
     return define(l, fmt::format("{}{}({}{})", text(static_cast<Function>(l.imm)), l.reg == Reg::f32 ? "f" : "", value(l.args[0]), second));
@@ -178,7 +178,7 @@ void CFunction::operation(const Line& l) {
     declare(l);
     return each_lane(l, kNoMask, fmt::format("{{ {} x = {}; memcpy(&{}, &x, sizeof x); }}", type(from), value(l.args[0]), value(l.id)));
   }
-  for (const Form& form : kForms) {
+  for (const CForm& form : kCForms) {
     if (form.code != l.code) continue;
     const std::string text = filled(l, is_float(l.reg) ? form.of_floats : form.of_integers);
     const bool of_predicate = from == Reg::i1 && (l.code == Code::sext || l.code == Code::sitofp);  // true is −1

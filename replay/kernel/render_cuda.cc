@@ -17,16 +17,16 @@
 namespace kernel {
 namespace {
 
-constexpr std::string_view kTypes[] = {"bool", "u8", "u16", "u32", "u64", "f16", "float", "double"};
-constexpr std::string_view kSigned[] = {"bool", "i8", "i16", "i32", "i64"};
+constexpr std::string_view kCudaTypes[] = {"bool", "u8", "u16", "u32", "u64", "f16", "float", "double"};
+constexpr std::string_view kCudaSigned[] = {"bool", "i8", "i16", "i32", "i64"};
 
 /// What an operation is: {t} its type, {s} the type with a sign, {w} unsigned and at least 32 bits wide, {us} and {uw} the same of the
 /// first operand, {f} the suffix of a function of f32, {a}, {b}, {c} the operands.
-struct Form {
+struct CudaForm {
   Code code;
   std::string_view of_integers, of_floats;
 };
-constexpr Form kForms[] = {
+constexpr CudaForm kCudaForms[] = {
     {Code::add, "({t})(({w}){a} + ({w}){b})", "{a} + {b}"},
     {Code::sub, "({t})(({w}){a} - ({w}){b})", "{a} - {b}"},
     {Code::mul, "({t})(({w}){a} * ({w}){b})", "{a} * {b}"},
@@ -64,23 +64,23 @@ constexpr Form kForms[] = {
     {Code::ctlz, "({t})(__clzll((i64)(u64){a}) - (64 - {bits}))", ""},
 };
 /// By Predicate.
-constexpr std::string_view kPredicates[] = {"{a} == {b}",
-                                            "{a} != {b}",
-                                            "({us}){a} < ({us}){b}",
-                                            "({us}){a} <= ({us}){b}",
-                                            "({us}){a} > ({us}){b}",
-                                            "({us}){a} >= ({us}){b}",
-                                            "({uw}){a} < ({uw}){b}",
-                                            "({uw}){a} <= ({uw}){b}",
-                                            "({uw}){a} > ({uw}){b}",
-                                            "({uw}){a} >= ({uw}){b}",
-                                            "{a} == {b}",
-                                            "{a} != {b}",
-                                            "{a} < {b}",
-                                            "{a} <= {b}",
-                                            "{a} > {b}",
-                                            "{a} >= {b}",
-                                            "{a} != {a} || {b} != {b}"};
+constexpr std::string_view kCudaPredicates[] = {"{a} == {b}",
+                                                "{a} != {b}",
+                                                "({us}){a} < ({us}){b}",
+                                                "({us}){a} <= ({us}){b}",
+                                                "({us}){a} > ({us}){b}",
+                                                "({us}){a} >= ({us}){b}",
+                                                "({uw}){a} < ({uw}){b}",
+                                                "({uw}){a} <= ({uw}){b}",
+                                                "({uw}){a} > ({uw}){b}",
+                                                "({uw}){a} >= ({uw}){b}",
+                                                "{a} == {b}",
+                                                "{a} != {b}",
+                                                "{a} < {b}",
+                                                "{a} <= {b}",
+                                                "{a} > {b}",
+                                                "{a} >= {b}",
+                                                "{a} != {a} || {b} != {b}"};
 
 /// Block and thread, in the order of Line::Kind::argument.
 ArgumentRanges ranges_of(const Scheduled& part) {
@@ -102,7 +102,7 @@ class CudaFunction {
     body.append(2 * depth_, ' ') += fmt::format(format, std::forward<A>(args)...) + "\n";
   }
   std::string_view type(const Line& l) const {
-    return l.reg == Reg::i64 && known_.narrow(l.id) ? "int" : kTypes[static_cast<size_t>(l.reg)];
+    return l.reg == Reg::i64 && known_.narrow(l.id) ? "int" : kCudaTypes[static_cast<size_t>(l.reg)];
   }
   std::string_view with_sign(ValueId id) const;
   std::string_view wide(ValueId id) const;
@@ -131,8 +131,8 @@ class CudaFunction {
 
 std::string_view CudaFunction::with_sign(ValueId id) const {
   const Reg reg = list_.reg(id);
-  if (is_float(reg)) return kTypes[static_cast<size_t>(reg)];
-  return reg == Reg::i64 && known_.narrow(id) ? "int" : kSigned[static_cast<size_t>(reg)];
+  if (is_float(reg)) return kCudaTypes[static_cast<size_t>(reg)];
+  return reg == Reg::i64 && known_.narrow(id) ? "int" : kCudaSigned[static_cast<size_t>(reg)];
 }
 
 std::string_view CudaFunction::wide(ValueId id) const { return list_.reg(id) == Reg::i64 && !known_.narrow(id) ? "u64" : "u32"; }
@@ -183,7 +183,7 @@ std::string CudaFunction::filled(const Line& l, std::string_view form) const {
 std::string CudaFunction::conversion(const Line& l) const {
   const Reg from = list_.reg(l.args[0]);
   const std::string a = value(l.args[0]);
-  if (l.code == Code::bitcast) return fmt::format("bits_as<{}>(({}){})", type(l), kTypes[static_cast<size_t>(from)], a);
+  if (l.code == Code::bitcast) return fmt::format("bits_as<{}>(({}){})", type(l), kCudaTypes[static_cast<size_t>(from)], a);
   if (l.code == Code::fpext || l.code == Code::fptrunc) {
     if (from == Reg::f16) return fmt::format("({})to_f32({})", type(l), a);
     return l.reg == Reg::f16 ? fmt::format("to_f16((float){})", a) : fmt::format("({}){}", type(l), a);
@@ -194,7 +194,7 @@ std::string CudaFunction::conversion(const Line& l) const {
 }
 
 void CudaFunction::operation(const Line& l) {
-  if (l.code == Code::compare) return define(l, filled(l, kPredicates[static_cast<size_t>(l.imm)]));
+  if (l.code == Code::compare) return define(l, filled(l, kCudaPredicates[static_cast<size_t>(l.imm)]));
   if (l.code == Code::call) {
     const std::string second = l.args.size() == 2 ? ", " + value(l.args[1]) : "";
     return define(l, fmt::format("{}{}({}{})", text(static_cast<Function>(l.imm)), l.reg == Reg::f32 ? "f" : "", value(l.args[0]), second));
@@ -202,7 +202,7 @@ void CudaFunction::operation(const Line& l) {
   if (const std::string text = conversion(l); !text.empty()) return define(l, text);
   const bool sums = l.code == Code::add || l.code == Code::sub;
   if (l.reg == Reg::i1 && sums) return define(l, fmt::format("{} != {}", value(l.args[0]), value(l.args[1])));
-  for (const Form& form : kForms)
+  for (const CudaForm& form : kCudaForms)
     if (form.code == l.code) return define(l, filled(l, is_float(l.reg) ? form.of_floats : form.of_integers));
 }
 
@@ -212,7 +212,7 @@ std::string CudaFunction::element(const Line& l, int array, const std::string& i
   const int64_t size = lowered_.arrays[static_cast<size_t>(array)].kind == Array::Kind::constant
                            ? static_cast<int64_t>(lowered_.arrays[static_cast<size_t>(array)].data.size())
                            : lowered_.arrays[static_cast<size_t>(array)].bytes;
-  const std::string_view of = kTypes[static_cast<size_t>(l.reg)];
+  const std::string_view of = kCudaTypes[static_cast<size_t>(l.reg)];
   if (lanes > 1) return fmt::format("&at<{}, {}>(p{}, {}, {})", of, lanes, array, index, size);
   return fmt::format("at<{}>(p{}, {}, {})", of, array, index, size);
 }

@@ -12,10 +12,10 @@
 namespace kernel {
 namespace {
 
-constexpr std::string_view kTypes[] = {"i1", "i8", "i16", "i32", "i64", "half", "float", "double"};
+constexpr std::string_view kLlvmTypes[] = {"i1", "i8", "i16", "i32", "i64", "half", "float", "double"};
 constexpr std::string_view kSuffixes[] = {"i1", "i8", "i16", "i32", "i64", "f16", "f32", "f64"};
 
-std::string_view element(Reg reg) { return kTypes[static_cast<size_t>(reg)]; }
+std::string_view element(Reg reg) { return kLlvmTypes[static_cast<size_t>(reg)]; }
 std::string type_text(Reg reg, int lanes) { return lanes == 1 ? std::string(element(reg)) : fmt::format("<{} x {}>", lanes, element(reg)); }
 /// Of an intrinsic's name: "f32", "v8f32".
 std::string suffix(Reg reg, int lanes) {

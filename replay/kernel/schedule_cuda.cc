@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "src/base/math.h"
+
 namespace kernel {
 namespace {
 
 constexpr int64_t kMostSerialThreads = 4096;  ///< each walks over all updates
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -20,11 +20,11 @@ ValueId number_of_thread(List& list, int threads) { return list.add(list.mul(lis
 void CudaScheduler::serial(const Nest& nest) {
   const Footprint print = everything(nest);
   const Stage& stage = nest.stages.back();  // those before it reduce what the update needs
-  const int64_t slots = std::min(nest.owned, kMostSerialThreads), threads = std::min<int64_t>(ceil_div(slots, 32) * 32, cuda::kBlock);
+  const int64_t slots = std::min(nest.owned, kMostSerialThreads), threads = std::min<int64_t>(base::ceil_div(slots, 32) * 32, cuda::kBlock);
   Scheduled part;
   part.shape = "scatter";
   part.block_threads = static_cast<int>(threads);
-  part.count = ceil_div(slots, threads);
+  part.count = base::ceil_div(slots, threads);
   Writer writer(part.list, lowered_, target_);
   List& list = part.list;
   const ValueId slot = number_of_thread(list, part.block_threads), many = list.integer(slots);
@@ -62,7 +62,7 @@ void CudaScheduler::merge(const Merge& merge) {
   for (size_t k = first; k < parts_.size(); ++k) {
     parts_[k].iterations = parts_[k].count;
     parts_[k].block_threads = 2 * static_cast<int>(cuda::kWarp);
-    parts_[k].count = ceil_div(parts_[k].iterations, parts_[k].block_threads);
+    parts_[k].count = base::ceil_div(parts_[k].iterations, parts_[k].block_threads);
     parts_[k].chunk = parts_[k].count;
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "replay/kernel/schedule_cuda.h"
+#include "src/base/math.h"
 
 namespace kernel {
 namespace {
@@ -11,14 +12,6 @@ namespace {
 constexpr int64_t kSide = cuda::kWarp;        ///< of a tile
 constexpr int64_t kPitch = kSide + 1;         ///< elements from row to row of a tile
 constexpr int64_t kShortestSide = kSide / 2;  ///< of what is worth a tile
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/// The integer type of the same size: a tile moves bytes.
-Reg raw(Reg reg) {
-  const int size = bytes(reg);
-  return size == 1 ? Reg::i8 : size == 2 ? Reg::i16 : size == 4 ? Reg::i32 : Reg::i64;
-}
 
 }  // namespace
 
@@ -101,7 +94,7 @@ std::vector<CudaScheduler::Tile> CudaScheduler::tiles_for(const Turned& turned, 
     const int64_t size = kSide * kPitch * bytes(graph_.type(load));
     tiles.push_back({load, static_cast<int>(lowered_.arrays.size()), column * kPitch + row});
     lowered_.arrays.push_back({Array::Kind::thread, 0, part.thread_bytes, size, {}});
-    part.thread_bytes += ceil_div(size, 16) * 16;
+    part.thread_bytes += base::ceil_div(size, 16) * 16;
   }
   return tiles;
 }
@@ -114,15 +107,15 @@ void CudaScheduler::turned_map(const Stage& stage, const Footprint& print, std::
   Scheduled part;
   part.shape = "transpose";
   part.block_threads = cuda::kBlock;
-  part.count = product(loops) * ceil_div(columns.extent, kSide) * ceil_div(rows.extent, kSide);
+  part.count = product(loops) * base::ceil_div(columns.extent, kSide) * base::ceil_div(rows.extent, kSide);
   List& list = part.list;
   const cuda::Team plan;
   TeamWriter writer(list, lowered_, target_, plan);
   for (const TermId v : gone) writer.emit.bind(v, list.integer(0));
   ValueId number = list.argument(3);
   const auto next = [&](int64_t extent) {  // the first element of a tile's side
-    const ValueId first = list.mul(writer.remainder(number, ceil_div(extent, kSide)), kSide);
-    number = writer.quotient(number, ceil_div(extent, kSide));
+    const ValueId first = list.mul(writer.remainder(number, base::ceil_div(extent, kSide)), kSide);
+    number = writer.quotient(number, base::ceil_div(extent, kSide));
     return first;
   };
   const TermId first_column = graph_.terms.variable(0, columns.extent), first_row = graph_.terms.variable(0, rows.extent);
@@ -149,9 +142,9 @@ void CudaScheduler::turned_map(const Stage& stage, const Footprint& print, std::
   walk(rows, columns, first_row, first_column, [&] {
     for (const Tile& tile : tiles) {
       const Node& node = graph_[tile.load];
-      const ValueId from = list.pointer(static_cast<int>(node.imm), raw(node.type), writer.emit.scalar_index(node.index, 0));
+      const ValueId from = list.pointer(static_cast<int>(node.imm), integer_of(node.type), writer.emit.scalar_index(node.index, 0));
       const ValueId loaded = list.load(from, 1, 0);
-      list.store(list.pointer(tile.array, raw(node.type), writer.emit.scalar_index(tile.at, 0)), loaded, 0);
+      list.store(list.pointer(tile.array, integer_of(node.type), writer.emit.scalar_index(tile.at, 0)), loaded, 0);
     }
   });
   list.barrier();

@@ -4,13 +4,12 @@
 #include <algorithm>
 
 #include "replay/kernel/schedule_cuda.h"
+#include "src/base/math.h"
 
 namespace kernel {
 namespace {
 
 constexpr int64_t kLargestShared = 32 << 10;  ///< bytes in which a team's values meet
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// What a stage's reductions hold for one thread.
 int64_t accumulator_bytes(const Graph& graph, const Stage& stage) {
@@ -92,7 +91,7 @@ void CudaScheduler::sit(TeamWriter& writer, const Laid& laid, Scheduled& part) c
     return writer.minimum(at, list.integer(extent - step));
   };
   if (laid.wide.variable >= 0) {
-    const int64_t tiles = ceil_div(laid.wide.extent, plan.per_block);
+    const int64_t tiles = base::ceil_div(laid.wide.extent, plan.per_block);
     blocks = tiles * product(laid.outer);
     ValueId first = list.mul(writer.remainder(number, tiles), plan.per_block);
     if (seat.column >= 0) first = list.add(first, list.mul(seat.column, plan.lanes));
@@ -106,7 +105,7 @@ void CudaScheduler::sit(TeamWriter& writer, const Laid& laid, Scheduled& part) c
     }
   } else {
     const int64_t rows = product(laid.outer), groups = plan.threads / plan.team;
-    blocks = ceil_div(rows, groups);
+    blocks = base::ceil_div(rows, groups);
     ValueId at = list.mul(number, groups);
     if (groups > 1) {
       seat.group = writer.quotient(seat.thread, plan.team);

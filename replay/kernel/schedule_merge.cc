@@ -4,13 +4,12 @@
 #include <algorithm>
 
 #include "replay/kernel/scheduler.h"
+#include "src/base/math.h"
 
 namespace kernel {
 namespace {
 
 constexpr int64_t kSegment = 4096;  ///< elements
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Rounds of merges over runs of a segment and more.
 int long_rounds(int64_t length) {
@@ -119,7 +118,7 @@ void Scheduler::merge(const Merge& merge) {
     parts_.push_back(std::move(part));
   };
   const int64_t segment = std::min(merge.length, kSegment);
-  add("sort", ceil_div(merge.length, segment), segment, [&](MergeWriter& writer, List& list, const InRow& at) {
+  add("sort", base::ceil_div(merge.length, segment), segment, [&](MergeWriter& writer, List& list, const InRow& at) {
     const ValueId stop = writer.smaller(list.add(at.start, list.integer(segment)), at.row_end);
     int64_t rounds = 0;
     for (int64_t width = 1; width < segment; width *= 4) ++rounds;
@@ -130,7 +129,7 @@ void Scheduler::merge(const Merge& merge) {
   });
   int from = 0;
   for (int64_t width = segment; width < merge.length; width *= 2, from = 1 - from)
-    add("merge", ceil_div(merge.length, 2 * width), 2 * width,
+    add("merge", base::ceil_div(merge.length, 2 * width), 2 * width,
         [&](MergeWriter& writer, List& list, const InRow& at) { writer.pair(at.start, at.row_end, list.integer(width), from); });
 }
 

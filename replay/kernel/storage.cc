@@ -16,7 +16,6 @@ using Special = base::FloatFormat::Special;
 NodeId integer(Graph& g, int64_t value) { return g.integer(Reg::i32, value); }
 NodeId bits_of(Graph& g, NodeId x) { return g.cast(Code::bitcast, Reg::i32, x); }
 NodeId as_float(Graph& g, NodeId bits) { return g.cast(Code::bitcast, Reg::f32, bits); }
-NodeId is_nan(Graph& g, NodeId x) { return g.compare(Predicate::uno, x, x); }
 
 /// Patterns of a format, without the sign.
 struct Patterns {

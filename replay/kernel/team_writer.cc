@@ -2,13 +2,12 @@
 #include <algorithm>
 
 #include "replay/kernel/schedule_cuda.h"
+#include "src/base/math.h"
 
 namespace kernel {
 namespace {
 
 constexpr int kWarp = static_cast<int>(cuda::kWarp);
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -87,7 +86,7 @@ void TeamWriter::loop_over(const Stage& stage, const std::vector<Loop>& loops, T
   const int64_t total = product(loops) / lanes;
   ValueId from = seat.member >= 0 ? seat.member : list.integer(0), to = list.integer(total);
   if (seat.split >= 0) {
-    const int64_t size = ceil_div(total, plan_.splits);
+    const int64_t size = base::ceil_div(total, plan_.splits);
     const ValueId begin = list.mul(seat.split, size);
     from = list.add(from, begin);
     to = minimum(list.add(begin, list.integer(size)), to);

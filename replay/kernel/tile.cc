@@ -9,11 +9,6 @@
 namespace kernel {
 namespace {
 
-Reg raw(Reg reg) {
-  const int size = bytes(reg);
-  return size == 1 ? Reg::i8 : size == 2 ? Reg::i16 : size == 4 ? Reg::i32 : Reg::i64;
-}
-
 /// Round `d` exchanges d × d blocks between rows k and k + d.
 std::vector<ValueId> turned(List& list, std::vector<ValueId> x) {
   const int n = static_cast<int>(x.size());
@@ -38,7 +33,7 @@ std::vector<ValueId> turned(List& list, std::vector<ValueId> x) {
 class Filler {
  public:
   Filler(Writer& writer, const Lowered& lowered, const Target& target, const TileShape& tile)
-      : writer_(writer), list_(writer.list), tile_(tile), node_(lowered.graph[tile.load]), reg_(raw(node_.type)), n_(target.lanes) {}
+      : writer_(writer), list_(writer.list), tile_(tile), node_(lowered.graph[tile.load]), reg_(integer_of(node_.type)), n_(target.lanes) {}
 
   void square() {
     const int64_t step = coefficient(node_.index, tile_.across);

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
+#include "src/base/math.h"
 #include "src/ir/attr.h"
 
 namespace kernel {
 namespace {
-
-bool contains(const std::vector<int64_t>& list, size_t value) { return std::ranges::count(list, static_cast<int64_t>(value)) > 0; }
 
 /// The place in the updates: one loop a dimension, window dimensions in the stage, the others outside.
 Place loops_over(Evaluator& evaluator, const ir::Shape& shape, const std::vector<int64_t>& window, std::vector<TermId>& outer,
@@ -17,7 +16,7 @@ Place loops_over(Evaluator& evaluator, const ir::Shape& shape, const std::vector
   Place place(shape.dims.size());
   for (size_t d = 0; d < place.size(); ++d) {
     const std::string key = "update " + std::to_string(d);
-    place[d] = evaluator.loops_of(key, shape.dims[d], contains(window, d) ? inner : outer);
+    place[d] = evaluator.loops_of(key, shape.dims[d], base::contains(window, d) ? inner : outer);
   }
   return place;
 }
@@ -33,12 +32,12 @@ base::Result<Destination> destination(Evaluator& evaluator, Ref scatter, Ref ind
                                       const ir::ScatterDims& dims, const Place& update) {
   Graph& g = evaluator.graph();
   Place batch, window;
-  for (size_t d = 0; d < update.size(); ++d) (contains(dims.update_window_dims, d) ? window : batch).push_back(update[d]);
+  for (size_t d = 0; d < update.size(); ++d) (base::contains(dims.update_window_dims, d) ? window : batch).push_back(update[d]);
   std::vector<int64_t> extents(sizes.size(), 1);
   Destination to{Place(sizes.size()), g.integer(Reg::i1, 1), {}, 1};
   const ir::Shape& updates = evaluator.shape(evaluator.operand(scatter, evaluator.instr(scatter).operands.size() / 2 + 1));
   for (size_t d = 0, w = 0; d < sizes.size(); ++d) {
-    if (contains(dims.inserted_window_dims, d) || contains(dims.input_batching_dims, d) || w >= window.size()) continue;
+    if (base::contains(dims.inserted_window_dims, d) || base::contains(dims.input_batching_dims, d) || w >= window.size()) continue;
     extents[d] = updates.dims[static_cast<size_t>(dims.update_window_dims[w])];
     to.place[d] = window[w++];
   }

@@ -4,6 +4,7 @@
 
 #include "replay/reference/combiner.h"
 #include "replay/reference/ops.h"
+#include "src/base/math.h"
 
 namespace replay::reference {
 namespace {
@@ -79,13 +80,11 @@ Batch dynamic_update_slice(const Call& call) {
 
 namespace {
 
-bool contains(const std::vector<int64_t>& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
-
 /// Dimensions 0 … rank-1 that are in none of the lists.
 Indices others(int rank, const Indices& a, const Indices& b = {}) {
   Indices out;
   for (int64_t d = 0; d < rank; ++d) {
-    if (!contains(a, d) && !contains(b, d)) out.push_back(d);
+    if (!base::contains(a, d) && !base::contains(b, d)) out.push_back(d);
   }
   return out;
 }
@@ -166,7 +165,7 @@ Batch gather(const Call& call) {
     }
   }
   Batch made = call.operand(0, std::move(offset));
-  if (!contains(Indices(unsure.begin(), unsure.end()), 1)) return made;
+  if (!base::contains(Indices(unsure.begin(), unsure.end()), 1)) return made;
   Values out = *made;
   for (size_t i = 0; i < unsure.size(); ++i) {
     if (unsure[i] != 0) set_unsure(out, i);
@@ -291,8 +290,8 @@ Indices hits(const Inverse& inverse, const Indices& strides, const Indices& at) 
     int64_t start = 0, inside = 0;
     bool possible = true;
     for (size_t d = 0; d < at.size(); ++d) {
-      const bool moves = contains(inverse.dims.scatter_dims_to_operand_dims, static_cast<int64_t>(d));
-      const bool batching = contains(inverse.dims.input_batching_dims, static_cast<int64_t>(d));
+      const bool moves = base::contains(inverse.dims.scatter_dims_to_operand_dims, static_cast<int64_t>(d));
+      const bool batching = base::contains(inverse.dims.input_batching_dims, static_cast<int64_t>(d));
       const int64_t within_window = moves ? inverse.shift_places[s][d] : batching ? 0 : at[d];
       start += (at[d] - within_window) * strides[d];
       possible = possible && at[d] >= within_window && within_window < inverse.window_sizes[d];

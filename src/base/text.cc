@@ -89,6 +89,11 @@ Error error_at(std::string_view source, std::string_view text, size_t offset, st
                            std::string(before.size() - ellipsis, ' '))};
 }
 
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  const size_t first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view best;
   size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;

@@ -10,6 +10,8 @@
 
 namespace base {
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 struct Place {
   int64_t line = 1, column = 1;
 };  ///< both from 1; a column counts bytes
@@ -17,6 +19,9 @@ struct Place {
 Place place_of(std::string_view text, size_t offset);
 /// "dump.hlo:12:7: expected ')', got '%x'" and below it the source line (cut around the place if long) and a caret.
 Error error_at(std::string_view source, std::string_view text, size_t offset, std::string_view what);
+
+/// Without the bytes of `blanks` at both ends.
+std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n");
 
 /// The candidate nearest to `word` (edit distance ≤ 1/3 of its length), or "" when none is near: "did you mean …?"
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);

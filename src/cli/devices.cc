@@ -15,13 +15,13 @@
 namespace cli {
 namespace {
 
-model::Cell text(std::string_view value) { return {model::Cell::Kind::text, 0, 0, std::string(value)}; }
 /// What a description leaves out is NULL.
-model::Cell real(double value) { return value > 0 ? model::Cell{model::Cell::Kind::real, 0, value, ""} : model::Cell{}; }
+model::Cell known(double value) { return value > 0 ? model::real_cell(value) : model::Cell{}; }
 
 model::Rows kinds() {
   model::Rows rows{{"device", "about"}, {}};
-  for (const replay::DeviceKind& kind : replay::device_kinds()) rows.rows.push_back({text(kind.name), text(kind.about)});
+  for (const replay::DeviceKind& kind : replay::device_kinds())
+    rows.rows.push_back({model::text_cell(kind.name), model::text_cell(kind.about)});
   return rows;
 }
 
@@ -32,11 +32,11 @@ model::Rows machines() {
   for (const replay::Machine& m : replay::known_machines()) {
     const auto product = [&](ir::Type type) {
       const auto* figures = replay::product_figures(m, type);
-      return real(figures == nullptr ? 0 : figures->flops_per_s.value);
+      return known(figures == nullptr ? 0 : figures->flops_per_s.value);
     };
-    rows.rows.push_back({text(m.name), text(m.model), text(m.architecture), real(m.memory_bytes.value), real(m.memory_bytes_per_s.value),
-                         product(ir::Type::f16), product(ir::Type::f32), real(m.vector_f32_flops_per_s.value),
-                         text(fmt::format("{}", fmt::join(m.also, " ")))});
+    rows.rows.push_back({model::text_cell(m.name), model::text_cell(m.model), model::text_cell(m.architecture), known(m.memory_bytes.value),
+                         known(m.memory_bytes_per_s.value), product(ir::Type::f16), product(ir::Type::f32),
+                         known(m.vector_f32_flops_per_s.value), model::text_cell(fmt::format("{}", fmt::join(m.also, " ")))});
   }
   return rows;
 }
@@ -44,7 +44,8 @@ model::Rows machines() {
 model::Rows figures(const replay::Machine& machine) {
   model::Rows rows{{"figure", "value", "source"}, {}};
   for (const replay::NamedFigure& f : replay::figures_of(machine))
-    rows.rows.push_back({text(f.name), text(fmt::format("{:g}", f.figure.value)), text(f.figure.source)});
+    rows.rows.push_back(
+        {model::text_cell(f.name), model::text_cell(fmt::format("{:g}", f.figure.value)), model::text_cell(f.figure.source)});
   return rows;
 }
 

@@ -16,18 +16,18 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string database = "profile.db", output;
   std::vector<int64_t> runs;
   bool chrome = false, html = false, force = false;
 };
 
 /// runs/bert.db → bert.html: in the folder where one works, which can be written more often than that of the database.
-std::string default_output(const Options& options) {
+std::string default_output(const ExportOptions& options) {
   return std::filesystem::path(options.database).stem().string() + (options.chrome ? ".trace.json" : ".html");
 }
 
-base::Result<std::vector<int64_t>> chosen_runs(const model::Reader& reader, const Options& options) {
+base::Result<std::vector<int64_t>> chosen_runs(const model::Reader& reader, const ExportOptions& options) {
   std::vector<int64_t> runs = options.runs;
   if (runs.empty()) runs.push_back(0);
   if (runs.size() > 1 && options.html) return base::Error{"--html shows one run; give one --run", base::Exit::wrong_use};
@@ -37,7 +37,7 @@ base::Result<std::vector<int64_t>> chosen_runs(const model::Reader& reader, cons
   return runs;
 }
 
-base::Status write(const Options& options) {
+base::Status write(const ExportOptions& options) {
   ASSIGN_OR_RETURN(const model::Reader reader, model::Reader::open(options.database));
   ASSIGN_OR_RETURN(const std::vector<int64_t> runs, chosen_runs(reader, options));
   const std::string path = options.output.empty() ? default_output(options) : options.output;
@@ -53,7 +53,7 @@ base::Status write(const Options& options) {
 }  // namespace
 
 Action define_export(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   app.add_option("DB", options->database, "database")->capture_default_str();
   app.add_option("--run", options->runs, "id of the run; the newest if not given; --chrome takes several")
       ->check(whole_number(1, INT64_MAX));

@@ -19,13 +19,13 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct ExtractOptions {
   std::string file, step, output;
   int multiprocessors = 132;
   bool fresh = false;
 };
 
-base::Result<replay::Plan> plan_of(const ir::Module& module, const Options& options) {
+base::Result<replay::Plan> plan_of(const ir::Module& module, const ExtractOptions& options) {
   replay::PlanOptions how;
   how.rounding = replay::Rounding::each;
   how.target.language = kernel::Language::cuda;
@@ -36,7 +36,7 @@ base::Result<replay::Plan> plan_of(const ir::Module& module, const Options& opti
 }
 
 /// The program of the first step of this name in the modules of the file.
-base::Result<std::string> extracted(const model::Imported& imported, const Options& options) {
+base::Result<std::string> extracted(const model::Imported& imported, const ExtractOptions& options) {
   std::vector<std::string> names;
   const std::string wanted = options.step.starts_with('%') ? options.step.substr(1) : options.step;
   for (const ir::Module& module : imported.modules) {
@@ -53,7 +53,7 @@ base::Result<std::string> extracted(const model::Imported& imported, const Optio
                      base::Exit::wrong_use};
 }
 
-base::Status write(const std::string& text, const Options& options) {
+base::Status write(const std::string& text, const ExtractOptions& options) {
   if (options.output.empty() || options.output == "-") return print_out(text);
   std::error_code unknown;
   if (!options.fresh && std::filesystem::exists(options.output, unknown))
@@ -65,7 +65,7 @@ base::Status write(const std::string& text, const Options& options) {
 }  // namespace
 
 Action define_extract(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExtractOptions>();
   app.add_option("FILE", options->file, "program dump; - is stdin")->required();
   app.add_option("--step", options->step, "name of the step (profile replay --list-steps)")->required()->check(not_empty("a name"));
   app.add_option("-o,--output", options->output, "file to write; stdout without it");

@@ -20,17 +20,15 @@ namespace {
 
 using Cells = std::vector<model::Cell>;
 
-model::Cell text(std::string_view value) { return {model::Cell::Kind::text, 0, 0, std::string(value)}; }
-model::Cell real(double value) { return {model::Cell::Kind::real, 0, value, ""}; }
-
 std::string_view name_of(const ir::Module& module, ir::CompId comp, ir::InstrId id) { return module.name_of(module.instr(comp, id)); }
 
 model::Rows suggestion_rows(const ir::Module& module, const std::vector<replay::Suggestion>& found) {
   model::Rows rows;
   rows.columns = {"producer", "consumer", "calls", "saved_bytes", "extra_flops", "predicted_saved_ns"};
   for (const replay::Suggestion& s : found) {
-    rows.rows.push_back({text(name_of(module, s.pair.comp, s.pair.producer)), text(name_of(module, s.pair.comp, s.pair.consumer)),
-                         real(s.calls), real(s.saved_bytes), real(s.extra_flops), real(s.saved_ns * s.calls)});
+    rows.rows.push_back({model::text_cell(name_of(module, s.pair.comp, s.pair.producer)),
+                         model::text_cell(name_of(module, s.pair.comp, s.pair.consumer)), model::real_cell(s.calls),
+                         model::real_cell(s.saved_bytes), model::real_cell(s.extra_flops), model::real_cell(s.saved_ns * s.calls)});
   }
   return rows;
 }

@@ -18,7 +18,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct ImportOptions {
   std::vector<std::string> paths;
   std::string database = "profile.db";
   bool fresh = false;
@@ -32,7 +32,7 @@ struct Count {
 
 class Importing {
  public:
-  Importing(const Options& options, std::string source_text) : options_(options), source_text_(std::move(source_text)) {}
+  Importing(const ImportOptions& options, std::string source_text) : options_(options), source_text_(std::move(source_text)) {}
 
   base::Status file(const std::string& path) {
     ASSIGN_OR_RETURN(const std::string bytes, program_bytes(path));
@@ -87,7 +87,7 @@ class Importing {
     return print_out(import_account(imported) + (ids.existed ? " (already in the database)\n" : "\n") + module_places(imported));
   }
 
-  const Options& options_;
+  const ImportOptions& options_;
   const std::string source_text_;
   std::optional<model::Store> store_;
   base::Status kept_;  ///< what the store said last: its errors end a folder, those of a program do not
@@ -96,7 +96,7 @@ class Importing {
 }  // namespace
 
 Action define_import(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ImportOptions>();
   app.add_option("FILE", options->paths, "program dumps, or folders of them; - is stdin")->required();
   app.add_option("-o,--output", options->database, "database; it is appended to")->capture_default_str();
   app.add_flag("-f,--fresh", options->fresh, "replace an existing database");

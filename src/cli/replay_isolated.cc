@@ -33,9 +33,10 @@ std::vector<ir::InstrId> overwritten_operands(const ir::Module& module, const re
 }
 
 /// Saves the samples of the step under its number in the whole plan; passes are counted on through all steps.
-class Recorder : public replay::Observer {
+class IsolatedRecorder : public replay::Observer {
  public:
-  Recorder(model::Store& store, int64_t run, ProgressLine& line, int32_t steps) : store_(store), run_(run), line_(line), steps_(steps) {}
+  IsolatedRecorder(model::Store& store, int64_t run, ProgressLine& line, int32_t steps)
+      : store_(store), run_(run), line_(line), steps_(steps) {}
 
   /// The next passes are of this step, which is number `alone` in the plan that it has alone.
   void begin(replay::StepId step, replay::StepId alone, int32_t done) {
@@ -87,7 +88,7 @@ class Runner {
   base::Result<Isolated> run(const std::vector<bool>& timed) {
     const std::vector<std::vector<replay::StepId>> groups = distinct_steps(timed);
     const double budget_s = options_.budget_s / static_cast<double>(std::max<size_t>(groups.size(), 1));
-    Recorder recorder(store_, run_, line_, static_cast<int32_t>(groups.size()));
+    IsolatedRecorder recorder(store_, run_, line_, static_cast<int32_t>(groups.size()));
     for (size_t g = 0; g < groups.size() && !stop_requested() && result_.failure.empty(); ++g) {
       const base::Status measured = within_memory([&] { return measure(groups[g], recorder, static_cast<int32_t>(g), budget_s); });
       RETURN_IF_ERROR(recorder.saved());
@@ -120,7 +121,7 @@ class Runner {
     return groups;
   }
 
-  base::Status measure(const std::vector<replay::StepId>& group, Recorder& recorder, int32_t done, double budget_s) {
+  base::Status measure(const std::vector<replay::StepId>& group, IsolatedRecorder& recorder, int32_t done, double budget_s) {
     const replay::Step& first = step(group.front());
     const ir::Module module = ir::extract_instruction(*plan_.module, first.instr, overwritten_operands(*plan_.module, first));
     ASSIGN_OR_RETURN(const auto device, device_for(options_));

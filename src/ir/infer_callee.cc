@@ -5,7 +5,7 @@
 namespace ir::rules {
 namespace {
 
-struct Row {
+struct CalleeRow {
   Op op;
   std::string_view key;
   size_t (*parameters)(size_t operands);
@@ -19,7 +19,7 @@ constexpr auto kEach = [](size_t count) { return count; };
 constexpr auto kSame = [](size_t parameter, size_t) { return parameter; };
 
 /// sort: 2 elements of each array; reductions: k partial results and k elements; scatter: k old elements and k updates after the indices.
-constexpr Row kRows[] = {
+constexpr CalleeRow kCalleeRows[] = {
     {Op::map, "to_apply", kEach, kSame},
     {Op::sort, "to_apply", [](size_t count) { return 2 * count; }, [](size_t parameter, size_t) { return parameter / 2; }, true},
     {Op::reduce, "to_apply", kEach, [](size_t parameter, size_t count) { return parameter % (count / 2); }},
@@ -32,7 +32,7 @@ constexpr Row kRows[] = {
 
 bool is_scalar(const Shape& shape) { return shape.is_array() && shape.dims.empty(); }
 
-std::string problem(const In& in, const Row& row, const Computation& callee) {
+std::string problem(const In& in, const CalleeRow& row, const Computation& callee) {
   const std::string_view name = in.module.text(callee.name);
   const size_t wanted = row.parameters(in.count());
   if (callee.parameters.size() != wanted)
@@ -53,7 +53,7 @@ std::string problem(const In& in, const Row& row, const Computation& callee) {
 }  // namespace
 
 std::string callee_problem(const In& in) {
-  for (const Row& row : kRows) {
+  for (const CalleeRow& row : kCalleeRows) {
     if (row.op != in.instr.op) continue;
     const std::vector<CompId> callees = attr_calls(in.module, in.instr, row.key);
     if (callees.empty()) continue;

@@ -89,11 +89,11 @@ Inferred async_start(const In& in) {
   return follows(result);
 }
 
-struct Row {
+struct CollectiveRow {
   Op op;
   Rule rule;
 };
-constexpr Row kRows[] = {
+constexpr CollectiveRow kCollectiveRows[] = {
     {Op::all_gather, all_gather},
     {Op::reduce_scatter, reduce_scatter},
     {Op::all_gather_start, all_gather_start},
@@ -105,8 +105,8 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rule collective_rule(Op op) {
-  const auto row = std::ranges::find(kRows, op, &Row::op);
-  return row == std::end(kRows) ? nullptr : row->rule;
+  const auto row = std::ranges::find(kCollectiveRows, op, &CollectiveRow::op);
+  return row == std::end(kCollectiveRows) ? nullptr : row->rule;
 }
 
 }  // namespace ir::rules

@@ -1,18 +1,17 @@
 // Shapes of products, reductions and windows.
 #include <algorithm>
 
+#include "src/base/math.h"
 #include "src/ir/infer_rules.h"
 
 namespace ir::rules {
 namespace {
 
-bool contains(const std::vector<int64_t>& values, int64_t value) { return std::ranges::find(values, value) != values.end(); }
-
 /// Dimensions of `shape` in neither list.
 std::vector<int64_t> free_sizes(const Shape& shape, const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < shape.dims.size(); ++i) {
-    if (!contains(a, static_cast<int64_t>(i)) && !contains(b, static_cast<int64_t>(i))) sizes.push_back(shape.dims[i]);
+    if (!base::contains(a, static_cast<int64_t>(i)) && !base::contains(b, static_cast<int64_t>(i))) sizes.push_back(shape.dims[i]);
   }
   return sizes;
 }
@@ -159,11 +158,11 @@ Inferred fft(const In& in) {
   return follows(result);
 }
 
-struct Row {
+struct ContractRow {
   Op op;
   Rule rule;
 };
-constexpr Row kRows[] = {
+constexpr ContractRow kContractRows[] = {
     {Op::dot, dot}, {Op::convolution, convolution}, {Op::reduce, reduce}, {Op::reduce_window, reduce_window}, {Op::sort, sort},
     {Op::fft, fft},
 };
@@ -171,8 +170,8 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rule contraction_rule(Op op) {
-  const auto row = std::ranges::find(kRows, op, &Row::op);
-  return row == std::end(kRows) ? nullptr : row->rule;
+  const auto row = std::ranges::find(kContractRows, op, &ContractRow::op);
+  return row == std::end(kContractRows) ? nullptr : row->rule;
 }
 
 }  // namespace ir::rules

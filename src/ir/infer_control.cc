@@ -127,11 +127,11 @@ Inferred with_token(const In& in, size_t values) {
 Inferred token_in(const In& in) { return with_token(in, 0); }
 Inferred value_and_token(const In& in) { return with_token(in, 1); }
 
-struct Row {
+struct ControlRow {
   Op op;
   Rule rule;
 };
-constexpr Row kRows[] = {
+constexpr ControlRow kControlRows[] = {
     {Op::call, call},
     {Op::fusion, call},
     {Op::while_, while_loop},
@@ -156,8 +156,8 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rule control_rule(Op op) {
-  const auto row = std::ranges::find(kRows, op, &Row::op);
-  return row == std::end(kRows) ? nullptr : row->rule;
+  const auto row = std::ranges::find(kControlRows, op, &ControlRow::op);
+  return row == std::end(kControlRows) ? nullptr : row->rule;
 }
 
 }  // namespace ir::rules

@@ -2,6 +2,7 @@
 // numbers under other names, so one set of conditions holds for both (as in XLA's shape inference).
 #include <algorithm>
 
+#include "src/base/math.h"
 #include "src/ir/infer_rules.h"
 
 namespace ir::rules {
@@ -9,7 +10,6 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-bool contains(const Dims& values, int64_t value) { return std::ranges::find(values, value) != values.end(); }
 bool are_sorted_dims(const Dims& dims, size_t rank) { return are_dims(dims, static_cast<int64_t>(rank)) && std::ranges::is_sorted(dims); }
 std::string braces(const Dims& dims) { return fmt::format("{{{}}}", fmt::join(dims, ",")); }
 
@@ -24,20 +24,20 @@ struct Places {
   std::string_view map_name, single_name, batching_name, indices_batching_name;
 
   bool has_vector() const { return vector_dim < indices.rank(); }
-  bool leaves_out(int64_t dim) const { return contains(single, dim) || contains(batching, dim); }
+  bool leaves_out(int64_t dim) const { return base::contains(single, dim) || base::contains(batching, dim); }
 };
 
 std::string batching_problem(const Places& p) {
   if (p.batching.size() != p.indices_batching.size())
     return fmt::format("{}={} and {}={} differ in number", p.batching_name, braces(p.batching), p.indices_batching_name,
                        braces(p.indices_batching));
-  if (!are_dims(p.indices_batching, p.indices.rank()) || contains(p.indices_batching, p.vector_dim))
+  if (!are_dims(p.indices_batching, p.indices.rank()) || base::contains(p.indices_batching, p.vector_dim))
     return fmt::format("{}={} are not distinct batch dimensions of {}", p.indices_batching_name, braces(p.indices_batching),
                        show(p.indices));
   for (size_t i = 0; i < p.batching.size(); ++i) {
     const int64_t a = p.array.dims[static_cast<size_t>(p.batching[i])], b = p.indices.dims[static_cast<size_t>(p.indices_batching[i])];
     if (a >= 0 && b >= 0 && a != b) return fmt::format("batch dimension {} differs between {} and {}", i, show(p.array), show(p.indices));
-    if (contains(p.single, p.batching[i]) || contains(p.map, p.batching[i]))
+    if (base::contains(p.single, p.batching[i]) || base::contains(p.map, p.batching[i]))
       return fmt::format("dimension {} stands in {} and in {} or {}", p.batching[i], p.batching_name, p.single_name, p.map_name);
   }
   return "";
@@ -79,7 +79,7 @@ Dims kept(const Places& p, const Dims& sizes) {
 Dims woven(const Dims& windows, const Dims& at, const Dims& batches) {
   Dims dims;
   for (size_t i = 0, window = 0, batch = 0; i < windows.size() + batches.size(); ++i)
-    dims.push_back(contains(at, static_cast<int64_t>(i)) ? windows[window++] : batches[batch++]);
+    dims.push_back(base::contains(at, static_cast<int64_t>(i)) ? windows[window++] : batches[batch++]);
   return dims;
 }
 
@@ -131,7 +131,7 @@ std::string update_problem(const Places& p, const ScatterDims& s, const Shape& u
     return fmt::format("update_window_dims={} are not ascending dimensions of {}", braces(s.update_window_dims), show(updates));
   const Dims most = woven(windows, s.update_window_dims, batches);
   for (size_t i = 0; i < most.size(); ++i) {
-    const bool window = contains(s.update_window_dims, static_cast<int64_t>(i));
+    const bool window = base::contains(s.update_window_dims, static_cast<int64_t>(i));
     if (most[i] < 0 || updates.dims[i] < 0 || updates.dims[i] == most[i] || (window && updates.dims[i] < most[i])) continue;
     return fmt::format("dimension {} of the updates {} is {} {}", i, show(updates), window ? "larger than" : "not",
                        window ? show(p.array) : fmt::format("the {} of {}", most[i], show(p.indices)));

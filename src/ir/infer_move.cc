@@ -188,11 +188,11 @@ Inferred dimension_size(const In& in) {
 }
 Inferred device_id(const In&) { return follows(array_shape(Type::u32, {})); }
 
-struct Row {
+struct MoveRow {
   Op op;
   Rule rule;
 };
-constexpr Row kRows[] = {
+constexpr MoveRow kMoveRows[] = {
     {Op::broadcast, broadcast},
     {Op::reshape, reshape},
     {Op::bitcast, bitcast},
@@ -220,8 +220,8 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rule movement_rule(Op op) {
-  const auto row = std::ranges::find(kRows, op, &Row::op);
-  return row == std::end(kRows) ? nullptr : row->rule;
+  const auto row = std::ranges::find(kMoveRows, op, &MoveRow::op);
+  return row == std::end(kMoveRows) ? nullptr : row->rule;
 }
 
 }  // namespace ir::rules

@@ -118,11 +118,11 @@ Inferred dynamic_reshape(const In& in) {
   return follows(*in.declared());
 }
 
-struct Row {
+struct SpecialRow {
   Op op;
   Rule rule;
 };
-constexpr Row kRows[] = {
+constexpr SpecialRow kSpecialRows[] = {
     {Op::cholesky, cholesky},
     {Op::triangular_solve, triangular_solve},
     {Op::batch_norm_training, batch_norm_training},
@@ -138,8 +138,8 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rule special_rule(Op op) {
-  const auto row = std::ranges::find(kRows, op, &Row::op);
-  return row == std::end(kRows) ? nullptr : row->rule;
+  const auto row = std::ranges::find(kSpecialRows, op, &SpecialRow::op);
+  return row == std::end(kSpecialRows) ? nullptr : row->rule;
 }
 
 }  // namespace ir::rules

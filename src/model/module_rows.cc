@@ -22,6 +22,7 @@
 #include "src/ir/cost_model.h"
 #include "src/ir/print.h"
 #include "src/model/operator_rows.h"
+#include "src/model/row_batch.h"
 
 namespace model {
 namespace {
@@ -29,8 +30,6 @@ namespace {
 constexpr size_t kMostOperators = 64;  ///< of one fusion: bounds what a file can make us write
 
 /// NULL for what is not there.
-std::optional<int64_t> or_null(int64_t row) { return row == 0 ? std::nullopt : std::optional(row); }
-std::optional<std::string_view> or_null(std::string_view text) { return text.empty() ? std::nullopt : std::optional(text); }
 
 /// "[3,17]"; nothing for an empty list.
 template <typename Ids>

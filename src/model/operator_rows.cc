@@ -9,12 +9,10 @@
 #include "src/base/json_text.h"
 #include "src/base/text.h"
 #include "src/model/operators.h"
+#include "src/model/row_batch.h"
 
 namespace model {
 namespace {
-
-std::optional<std::string_view> or_null(std::string_view text) { return text.empty() ? std::nullopt : std::optional(text); }
-std::optional<int64_t> or_null(int64_t number) { return number == 0 ? std::nullopt : std::optional(number); }
 
 /// A JSON array of texts; nothing for none.
 void append_list(std::string& out, const std::vector<std::string>& texts) {

@@ -7,6 +7,11 @@
 #include <span>
 
 namespace model {
+std::string_view without_number(std::string_view word) {
+  const size_t end = word.find_last_not_of("0123456789");
+  return end != std::string_view::npos && end > 0 && end + 1 < word.size() && word[end] == '_' ? word.substr(0, end) : word;
+}
+
 namespace {
 
 constexpr std::string_view kOptimizers[] = {"adam",          "adamw",          "sgd",      "momentum",      "rmsprop",
@@ -38,11 +43,6 @@ bool among(std::span<const std::string_view> words, std::string_view word) {
 }
 
 /// "adam_1" → "adam": the number that makes a TensorFlow scope unique.
-std::string_view without_number(std::string_view word) {
-  const size_t end = word.find_last_not_of("0123456789");
-  return end != std::string_view::npos && end > 0 && end + 1 < word.size() && word[end] == '_' ? word.substr(0, end) : word;
-}
-
 struct Unwrapped {
   std::string_view inner;  ///< empty: nothing is left, as of jit(step)
   bool transposed = false;

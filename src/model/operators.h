@@ -17,6 +17,8 @@ struct OperatorName {
 inline constexpr size_t kDeepestScope = 32;
 
 /// "a/b(c/d)/e" → a, b(c/d), e: what is between slashes, but for those inside parentheses (JAX: "jvp(a/b)").
+/// "conv_12" is conv: without the number that makes a name unique.
+std::string_view without_number(std::string_view word);
 std::vector<std::string_view> path_parts(std::string_view path);
 /// The last two components of a path; the whole where it has fewer.
 std::string_view short_name(std::string_view name);

@@ -13,6 +13,10 @@
 
 namespace model {
 
+/// NULL stands for a row 0 and for an empty text: none.
+inline std::optional<int64_t> or_null(int64_t row) { return row == 0 ? std::nullopt : std::optional(row); }
+inline std::optional<std::string_view> or_null(std::string_view text) { return text.empty() ? std::nullopt : std::optional(text); }
+
 /// Collects rows and has them written in the background when there are enough. What is left is written by flush(); without it those rows
 /// are lost. Failures come from Background::wait().
 class RowBatch {

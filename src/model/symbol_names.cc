@@ -4,17 +4,14 @@
 
 #include <algorithm>
 
+#include "src/model/operators.h"
+
 namespace model {
 namespace {
 
 constexpr size_t kMostParts = 32, kShortestName = 3;
 
 /// "tower_1" and "Dense_0" without the number.
-std::string_view without_number(std::string_view word) {
-  const size_t end = word.find_last_not_of("0123456789");
-  return end != std::string_view::npos && end > 0 && end + 1 < word.size() && word[end] == '_' ? word.substr(0, end) : word;
-}
-
 /// A part of a name; `traced`: the argument of jit, which is a function's own name.
 struct Part {
   std::string_view word;

@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kPiece = 256 << 10;  ///< bytes that are handed on together
 constexpr int kPassThread = 1, kFirstLaneThread = 10;
 
-struct Step {
+struct ChromeStep {
   std::string name, arguments;      ///< as JSON; arguments without the closing brace
   std::vector<std::string> scopes;  ///< as JSON, outermost first
   int64_t live_bytes = -1;
@@ -43,11 +43,11 @@ std::vector<std::string> parts_of(std::string_view scope) {
 constexpr std::string_view kArguments[] = {"step",      "opcode",    "kind",       "class", "op_name", "phase",        "calls",
                                            "median_ns", "ci_low_ns", "ci_high_ns", "flops", "bytes",   "roof_percent", "flags"};
 
-Step step_of(const std::vector<std::string>& columns, const std::vector<model::Cell>& row) {
+ChromeStep step_of(const std::vector<std::string>& columns, const std::vector<model::Cell>& row) {
   const auto at = [&](std::string_view column) -> const model::Cell& {
     return row[static_cast<size_t>(std::ranges::find(columns, column) - columns.begin())];
   };
-  Step step{base::json_text(at("name").text), "{", parts_of(at("scope").text), -1};
+  ChromeStep step{base::json_text(at("name").text), "{", parts_of(at("scope").text), -1};
   for (const std::string_view argument : kArguments) {
     const model::Cell& cell = at(argument);
     if (cell.kind == model::Cell::Kind::null || (cell.kind == model::Cell::Kind::text && cell.text.empty())) continue;
@@ -56,10 +56,10 @@ Step step_of(const std::vector<std::string>& columns, const std::vector<model::C
   return step;
 }
 
-using Steps = std::unordered_map<int64_t, Step>;  ///< by number
+using ChromeSteps = std::unordered_map<int64_t, ChromeStep>;  ///< by number
 
-base::Result<Steps> read_steps(const model::Reader& reader, const model::Cell& run) {
-  Steps steps;
+base::Result<ChromeSteps> read_steps(const model::Reader& reader, const model::Cell& run) {
+  ChromeSteps steps;
   ASSIGN_OR_RETURN(model::Cursor cursor, start(reader, "steps", std::span(&run, 1)));
   while (true) {
     ASSIGN_OR_RETURN(const auto row, cursor.next());
@@ -114,9 +114,9 @@ class Trace {
   }
 
   void write_sample(int64_t pass, const std::vector<model::Cell>& row) {
-    static const Step kUnknown{"\"(not described)\"", "{", {}, -1};
+    static const ChromeStep kUnknown{"\"(not described)\"", "{", {}, -1};
     const auto found = steps_.find(row[0].integer);
-    const Step& step = found == steps_.end() ? kUnknown : found->second;
+    const ChromeStep& step = found == steps_.end() ? kUnknown : found->second;
     const int64_t begin_ns = row[1].integer, duration_ns = std::max<int64_t>(0, row[2].integer), variant = row[4].integer;
     const size_t lane = lane_of(variant, begin_ns, begin_ns + duration_ns);
     change_scopes(lane, step.scopes, begin_ns);
@@ -192,7 +192,7 @@ class Trace {
   int64_t run_;
   const Sink& sink_;
   std::string& ready_;
-  Steps steps_;
+  ChromeSteps steps_;
   timeline::LaneAllocator lanes_, part_lanes_;
   std::map<std::pair<bool, size_t>, size_t> numbers_;  ///< of lanes, by kind and place
   std::vector<Lane> open_;

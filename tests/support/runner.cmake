@@ -2,6 +2,7 @@
 # fake_gpu_nvrtc/, where kernels are compiled by NVIDIA's compiler and not run.
 file(GLOB fake_gpu_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/fake_gpu/*.cc)
 add_library(fake_gpu SHARED ${fake_gpu_sources} ${CMAKE_CURRENT_LIST_DIR}/on_host.cc)
+set_target_properties(fake_gpu PROPERTIES UNITY_BUILD OFF)  # four libraries, each with macros of its own
 target_include_directories(fake_gpu PRIVATE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(fake_gpu PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_libraries(fake_gpu PRIVATE ${CMAKE_DL_LIBS})

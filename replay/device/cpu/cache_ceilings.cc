@@ -1,6 +1,7 @@
 // Sweeps through the same JIT and threads as the kernels. Each thread times its own, in short ones of which the best counts: on a busy
 // machine some are not interrupted, and no thread waits for another. Loads are volatile, so that the compiler does all of them.
 #include "replay/device/cpu/cache_ceilings.h"
+#include "src/base/clock.h"
 
 #include <fmt/format.h>
 
@@ -21,8 +22,6 @@ constexpr double kSweep_s = 60e-6;  ///< long against reading the clock, short a
 constexpr double kSpan_s = 8e-3;    ///< of all sweeps of a thread, so that the threads run at the same time
 constexpr int kLeastSweeps = 16;
 constexpr int64_t kLargestL3 = 32 << 20;  ///< bytes in use: a guest sees all of a cache that it shares with others
-
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 struct Level {
   const char* name;
@@ -45,15 +44,15 @@ double rate_of(Entry sweep, std::span<void* const, 4> arguments, Range range, in
   int64_t repeats = 1;
   void* args[] = {arguments[0], arguments[1], &repeats, arguments[3]};
   const auto time = [&] {
-    const double begin = seconds();
+    const double begin = base::now_s();
     sweep(args, range.begin, range.end, nullptr, thread);
-    return seconds() - begin;
+    return base::now_s() - begin;
   };
   time();  // touches all
   while (std::min({time(), time(), time()}) < kSweep_s && repeats < (int64_t{1} << 40)) repeats *= 2;
   double least = time();
-  const double begin = seconds();
-  for (int i = 0; i < kLeastSweeps || seconds() - begin < kSpan_s; ++i) least = std::min(least, time());
+  const double begin = base::now_s();
+  for (int i = 0; i < kLeastSweeps || base::now_s() - begin < kSpan_s; ++i) least = std::min(least, time());
   return static_cast<double>(bytes * repeats) / least;
 }
 

@@ -1,6 +1,7 @@
 // Triads through the same JIT and the same threads as the kernels that are compared with them, and large products through the same code
 // as the steps' products. Ordinary and streaming stores alternate, so that drift of the machine hits both; the best pass counts.
 #include "replay/device/cpu/ceilings.h"
+#include "src/base/clock.h"
 
 #include <fmt/format.h>
 
@@ -24,13 +25,11 @@ constexpr double kTriadSeconds = 0.6, kProductSeconds = 0.6;
 constexpr int kMostPasses = 9;
 constexpr int64_t kProductSize = 2048;
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 template <typename Body>
 double time_of(const Body& body) {
-  const double begin = seconds();
+  const double begin = base::now_s();
   body();
-  return seconds() - begin;
+  return base::now_s() - begin;
 }
 
 /// Bytes of one of three arrays: four times the last cache, as far as memory goes.
@@ -49,8 +48,8 @@ Status measure_triads(Jit& jit, int threads, int64_t bytes, Ceilings& found) {
     return 3.0 * static_cast<double>(bytes) /
            time_of([&] { run_triad(reinterpret_cast<Entry>(code.entries[0]), args, elements, threads); });
   };
-  const double begin = seconds();
-  for (int pass = 0; pass < kMostPasses && (pass < 2 || seconds() - begin < kTriadSeconds); ++pass) {
+  const double begin = base::now_s();
+  for (int pass = 0; pass < kMostPasses && (pass < 2 || base::now_s() - begin < kTriadSeconds); ++pass) {
     found.triad_bytes_per_s = std::max(found.triad_bytes_per_s, rate(ordinary));
     found.triad_streaming_bytes_per_s = std::max(found.triad_streaming_bytes_per_s, rate(streaming));
   }
@@ -60,8 +59,8 @@ Status measure_triads(Jit& jit, int threads, int64_t bytes, Ceilings& found) {
 template <typename Body>
 double best_rate(double flops, const Body& body) {
   double rate = 0;
-  const double begin = seconds();
-  for (int pass = 0; pass < kMostPasses && (pass < 2 || seconds() - begin < kProductSeconds); ++pass)
+  const double begin = base::now_s();
+  for (int pass = 0; pass < kMostPasses && (pass < 2 || base::now_s() - begin < kProductSeconds); ++pass)
     rate = std::max(rate, flops / time_of(body));
   return rate;
 }

@@ -23,6 +23,7 @@
 #include "replay/device/cpu/packed_convert.h"
 #include "replay/device/cpu/packed_tables.h"
 #include "replay/device/cpu/parts.h"
+#include "src/base/math.h"
 
 namespace replay::cpu {
 namespace {
@@ -31,9 +32,6 @@ constexpr int64_t kBlockColumns = 1024;          // of D in one task
 constexpr int64_t kBlockElements = 1536 * 1024;  // sums that a task keeps in tiles between steps of K: 6 MiB of f32
 constexpr int64_t kStripGap = 16;                // elements between strips of A
 constexpr double kSerialTerms = 32 * 1024;       // below this many multiply-adds threads cost more than they save
-
-int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-int64_t round_up(int64_t x, int64_t y) { return ceil_div(x, y) * y; }
 
 /// An operand, or a part of it: the address of element (0, 0) and steps in bytes.
 struct View {
@@ -86,17 +84,17 @@ struct Cut {
 /// little.
 Cut cut_of(const Gemm& g, int threads, const TileKernels& tiles) {
   const auto grid = [&](int64_t row_blocks, int64_t column_blocks) {
-    const int64_t rows = round_up(ceil_div(std::max<int64_t>(g.m, 1), row_blocks), tiles.rows);
-    const int64_t columns = round_up(ceil_div(std::max<int64_t>(g.n, 1), column_blocks), tiles.columns);
-    return Cut{rows, columns, ceil_div(g.m, rows), ceil_div(g.n, columns)};
+    const int64_t rows = base::round_up(base::ceil_div(std::max<int64_t>(g.m, 1), row_blocks), tiles.rows);
+    const int64_t columns = base::round_up(base::ceil_div(std::max<int64_t>(g.n, 1), column_blocks), tiles.columns);
+    return Cut{rows, columns, base::ceil_div(g.m, rows), base::ceil_div(g.n, columns)};
   };
   const auto share = [&](const Cut& cut) {  // 1: every thread gets the same
     const int64_t tasks = std::max<int64_t>(g.batch * cut.row_blocks * cut.column_blocks, 1);
-    return static_cast<double>(tasks) / static_cast<double>(round_up(tasks, threads));
+    return static_cast<double>(tasks) / static_cast<double>(base::round_up(tasks, threads));
   };
-  const int64_t column_blocks = ceil_div(std::max<int64_t>(g.n, 1), kBlockColumns);
-  const int64_t row_blocks =
-      ceil_div(std::max<int64_t>(g.m, 1), kBlockElements / std::min(round_up(std::max<int64_t>(g.n, 1), tiles.columns), kBlockColumns));
+  const int64_t column_blocks = base::ceil_div(std::max<int64_t>(g.n, 1), kBlockColumns);
+  const int64_t row_blocks = base::ceil_div(
+      std::max<int64_t>(g.m, 1), kBlockElements / std::min(base::round_up(std::max<int64_t>(g.n, 1), tiles.columns), kBlockColumns));
   Cut best = grid(row_blocks, column_blocks);
   if (static_cast<double>(g.batch * g.m) * static_cast<double>(g.n * g.k) < kSerialTerms) return best;
   for (int64_t more = 1; more < 2 * threads && share(best) < 0.9; ++more) {
@@ -166,7 +164,7 @@ class Packed final : public Product {
   bool a_in_strips() const { return a_.row_step == a_.size && a_.column_step != a_.size; }
   bool halved() const { return tiles_->halve_row != nullptr; }
   /// Terms of K as packed: matrix units take whole blocks, the last of them ends in zeros.
-  int64_t padded(int64_t depth) const { return halved() ? round_up(depth, kMatrixDepth) : depth; }
+  int64_t padded(int64_t depth) const { return halved() ? base::round_up(depth, kMatrixDepth) : depth; }
   int64_t row_stride() const { return tiles_->depth + kRowStride - kDepth; }
   /// Elements of a strip of A, with room for what split writes behind it.
   int64_t a_strip(int64_t depth) const {
@@ -224,7 +222,7 @@ Packed::Packed(const Form& form, Arithmetic arithmetic, int threads, const Packe
       narrow_(narrow(arithmetic, part_type(gemm_.d.type), kernels)),
       planes_(planes_of(gemm_.a.type, gemm_.b.type, gemm_.d.type)),
       cut_(cut_of(gemm_, threads_, *tiles_)),
-      packed_rows_(std::min(round_up(tiles_->packed_rows, tiles_->rows), cut_.block_rows)),
+      packed_rows_(std::min(base::round_up(tiles_->packed_rows, tiles_->rows), cut_.block_rows)),
       sizes_(sizes()),
       scratch_(std::move(scratch)) {
   const int64_t tasks = gemm_.batch * cut_.row_blocks * cut_.column_blocks;
@@ -250,7 +248,7 @@ Pieces<int64_t> Packed::sizes() const {
   const int64_t depth = padded(std::clamp<int64_t>(gemm_.k, 1, tiles_->depth)), tile = int64_t{tiles_->rows} * tiles_->columns;
   const int64_t line = std::max({cut_.block_columns, packed_rows_, tiles_->columns * row_stride(), kMatrixDepth * packed_rows_}) + kSlack;
   const int64_t tiles = one_step() ? tile : cut_.block_rows * cut_.block_columns;
-  const auto bytes = [](int64_t elements, int size) { return round_up(elements * size, 64); };
+  const auto bytes = [](int64_t elements, int size) { return base::round_up(elements * size, 64); };
   return {bytes(packed_rows_ * row_stride() + kSlack, bytes_),
           bytes(cut_.block_columns * depth + kSlack, bytes_),
           bytes(tiles, bytes_),
@@ -291,14 +289,14 @@ void Packed::run_task(int64_t index, const Workspace& memory, const void* a, con
 
 void Packed::run_plane(const Task& task, const Plane& plane, const void* a, const void* b, void* d) const {
   const View to = d_.view(d, task.batch, plane.d_offset).from(task.row, task.column);
-  const int64_t terms = static_cast<int64_t>(plane.terms.size()), blocks = ceil_div(gemm_.k, tiles_->depth), steps = terms * blocks;
+  const int64_t terms = static_cast<int64_t>(plane.terms.size()), blocks = base::ceil_div(gemm_.k, tiles_->depth), steps = terms * blocks;
   if (steps == 0) {  // an empty sum is 0
     for (int64_t row = 0; row < task.rows; row += packed_rows_) {
       multiply_block(task, row, std::min(packed_rows_, task.rows - row), 0, Tile::first, &to);
     }
     return;
   }
-  const int64_t even = padded(ceil_div(gemm_.k, blocks));  // 512 terms are two steps of 256, not of 384 and 128
+  const int64_t even = padded(base::ceil_div(gemm_.k, blocks));  // 512 terms are two steps of 256, not of 384 and 128
   for (int64_t step = 0; step < steps && exact_; ++step) {
     const Term& term = plane.terms[static_cast<size_t>(step % terms)];
     const int64_t from = step / terms * even, depth = std::clamp<int64_t>(gemm_.k - from, 0, even);

@@ -23,11 +23,11 @@ struct Number {
 };
 /// A small float stored as a code; ir::info says which float a code means.
 template <typename T>
-struct Code {
+struct CodeOf {
   using type = T;
 };
-using C8 = Code<uint8_t>;
-using C16 = Code<uint16_t>;
+using C8 = CodeOf<uint8_t>;
+using C16 = CodeOf<uint16_t>;
 /// In the order of ir::Type.
 using Stored =
     std::tuple<Number<bool>, Number<int8_t, 1>, Number<int8_t, 2>, Number<int8_t, 4>, Number<int8_t>, Number<int16_t>, Number<int32_t>,

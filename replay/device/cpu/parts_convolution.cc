@@ -9,6 +9,7 @@
 
 #include "replay/device/cpu/parts_places.h"
 #include "replay/device/cpu/threads.h"
+#include "src/base/math.h"
 
 namespace replay::cpu {
 namespace {
@@ -37,10 +38,10 @@ bool is_dense(const Convolution& c) {
   return c.y.outer == expected;
 }
 
-using Make = std::unique_ptr<Native> (*)(const Convolution&, int, std::shared_ptr<Scratch>, std::unique_ptr<Native>);
+using MakeParts = std::unique_ptr<Native> (*)(const Convolution&, int, std::shared_ptr<Scratch>, std::unique_ptr<Native>);
 
 /// Null: none of them.
-Make make_of(const Convolution& c) {
+MakeParts make_of(const Convolution& c) {
   double window = 1, out = 1;
   for (const Dim& d : c.dims) window *= static_cast<double>(d.window), out *= static_cast<double>(d.out);
   if (window > out) {
@@ -67,7 +68,7 @@ bool streams(const Convolution& c) {
 
 Magnitudes pack_weights(const Convolution& c, const PartsKernels& kernels, int threads, const float* w, std::byte* packed) {
   const Dim &rows = c.dims[0], &columns = c.dims[1];
-  const int64_t blocks = ceil_div(c.in_features, kPartsSide), strip_blocks = rows.window * columns.window * blocks;
+  const int64_t blocks = base::ceil_div(c.in_features, kPartsSide), strip_blocks = rows.window * columns.window * blocks;
   std::vector<Magnitudes> seen(static_cast<size_t>(strip_blocks));
   const std::vector<float> zeros(static_cast<size_t>(c.out_features));
   for_ranges(strip_blocks, threads, [&](int64_t index, int64_t) {
@@ -94,7 +95,7 @@ base::Result<std::unique_ptr<Native>> make_parts_convolution(const Convolution& 
                                                              std::unique_ptr<Native>& fallback) {
   const bool f32 = op.x.type == ir::Type::f32 && op.w.type == ir::Type::f32 && op.y.type == ir::Type::f32;
   if (parts_kernels() == nullptr || !f32) return base::Error{"convolution in parts: no matrix unit, or not f32"};
-  const Make make = op.dims.size() == 2 && op.groups == 1 && op.flops() > 0 ? make_of(op) : nullptr;
+  const MakeParts make = op.dims.size() == 2 && op.groups == 1 && op.flops() > 0 ? make_of(op) : nullptr;
   if (make == nullptr) return base::Error{"convolution in parts: another shape; use oneDNN's"};
   return make(op, threads, std::move(scratch), std::move(fallback));
 }

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace replay::cpu {
+#include "src/base/math.h"
 
-inline int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+namespace replay::cpu {
 
 /// Columns of a row in which the images of a task lie side by side: which image, and where in an array it is, from the task's first image.
 struct SideBySide {

@@ -10,20 +10,21 @@
 #include "replay/device/cpu/parts_convolution.h"
 #include "replay/device/cpu/parts_places.h"
 #include "replay/device/cpu/threads.h"
+#include "src/base/math.h"
 
 namespace replay::cpu {
 namespace {
 
-constexpr int64_t kRowsBytes = 1000 << 10;  ///< of X taken apart that stay in the second-level cache
-constexpr int64_t kMostRows = 512;          ///< of a task
-constexpr int64_t kMostDepth = 16;          ///< blocks of 32 features taken apart at a time
-constexpr int64_t kMostBlocks = 6;          ///< of B that stay in the first-level cache for all rows
+constexpr int64_t kRowsBytes = 1000 << 10;   ///< of X taken apart that stay in the second-level cache
+constexpr int64_t kMostRows = 512;           ///< of a task
+constexpr int64_t kMostDepth = 16;           ///< blocks of 32 features taken apart at a time
+constexpr int64_t kMostPointwiseBlocks = 6;  ///< of B that stay in the first-level cache for all rows
 
 Places places_of(const Convolution& c) {
   std::vector<Places::Loop> loops{{c.batch, c.x.outer, c.y.outer}};
   for (const auto& d : c.dims) {
     const int64_t b = d.base_dilation;
-    loops.push_back({b == 1 ? d.out : std::min(d.in, ceil_div(d.out, b)), d.x * d.stride, d.y * b});
+    loops.push_back({b == 1 ? d.out : std::min(d.in, base::ceil_div(d.out, b)), d.x * d.stride, d.y * b});
   }
   return Places(std::move(loops));
 }
@@ -42,7 +43,7 @@ class PartsPointwise final : public Native {
   void store(int64_t first, int64_t rows, int64_t strip, const float* sums, float* y) const;
   int64_t row_bytes() const { return (3 * depth_ | 1) * kPartsLine; }
   int64_t rows_bytes() const { return (rows_ + kPartsSide) * row_bytes(); }
-  int64_t tiles() const { return ceil_div(rows_, kPartsSide); }
+  int64_t tiles() const { return base::ceil_div(rows_, kPartsSide); }
 
   Convolution c_;
   const PartsKernels* kernels_ = parts_kernels();
@@ -63,12 +64,12 @@ PartsPointwise::PartsPointwise(const Convolution& op, int threads, std::shared_p
       places_(places_of(op)),
       streams_(streams(op)),
       has_gaps_(std::ranges::any_of(op.dims, [](const auto& d) { return d.base_dilation > 1; })),
-      blocks_(ceil_div(op.in_features, kPartsSide)),
-      strips_(ceil_div(op.out_features, kPartsSide)),
-      depth_(ceil_div(blocks_, ceil_div(blocks_, kMostDepth))) {
+      blocks_(base::ceil_div(op.in_features, kPartsSide)),
+      strips_(base::ceil_div(op.out_features, kPartsSide)),
+      depth_(base::ceil_div(blocks_, base::ceil_div(blocks_, kMostDepth))) {
   const int64_t count = places_.count(), most = std::clamp<int64_t>(kRowsBytes / row_bytes(), 2 * kPartsSide, kMostRows);
-  rows_ = ceil_div(count, ceil_div(ceil_div(count, most), threads_) * threads_);
-  tasks_ = ceil_div(count, rows_);
+  rows_ = base::ceil_div(count, base::ceil_div(base::ceil_div(count, most), threads_) * threads_);
+  tasks_ = base::ceil_div(count, rows_);
 }
 
 void PartsPointwise::run(std::span<const void* const> in, std::span<void* const> out) {
@@ -102,7 +103,7 @@ Magnitudes PartsPointwise::take_apart(const float* x, int64_t first, int64_t row
 void PartsPointwise::multiply(int64_t rows, int64_t block, int64_t depth, const std::byte* a, const std::byte* b, float* sums) const {
   int64_t offsets[kMostDepth];
   for (int64_t i = 0; i < depth; ++i) offsets[i] = i * kPartsTriple;
-  const int64_t size = ceil_div(depth, ceil_div(depth, kMostBlocks));
+  const int64_t size = base::ceil_div(depth, base::ceil_div(depth, kMostPointwiseBlocks));
   for (int64_t first = 0; first < depth; first += size) {
     const Tile start = block + first == 0 ? Tile::first : Tile::add;
     for (int64_t row = 0; row < rows; row += kPartsSide) {

@@ -14,15 +14,16 @@
 
 #include "replay/device/cpu/parts_places.h"
 #include "replay/device/cpu/threads.h"
+#include "src/base/math.h"
 
 namespace replay::cpu {
 namespace {
 
 constexpr int64_t kRingBytes = 1200 << 10;  ///< of taken-apart X that stay in the second-level cache beside the sums
-constexpr int64_t kMostBlocks = 6;          ///< of B that stay in the first-level cache for all rows of A
-constexpr int64_t kMostImages = 16;         ///< side by side
+constexpr int64_t kMostSpatialBlocks = 6;   ///< of B that stay in the first-level cache for all rows of A
+constexpr int64_t kMostSpatialImages = 16;  ///< side by side
 constexpr int kTasksOfThread = 4;           ///< one core may be much slower than another
-constexpr int64_t kRows = 256;              ///< of A, at least, for which a block of B is fetched
+constexpr int64_t kSpatialRows = 256;       ///< of A, at least, for which a block of B is fetched
 
 using Dim = Convolution::Dim;
 
@@ -49,7 +50,7 @@ class PartsSpatial final : public Native {
 
   int64_t place_bytes() const { return (3 * blocks_ | 1) * kPartsLine; }  ///< an odd number of lines: neighbours share no cache sets
   int64_t slot_bytes() const { return columns_ * images_ * place_bytes(); }
-  int64_t row_tiles() const { return ceil_div(d_[1].out * images_, kPartsSide); }
+  int64_t row_tiles() const { return base::ceil_div(d_[1].out * images_, kPartsSide); }
 
   Convolution c_;
   Dim d_[2];  ///< rows and columns
@@ -68,7 +69,7 @@ class PartsSpatial final : public Native {
 PartsSpatial::PartsSpatial(const Convolution& op, int threads, std::shared_ptr<Scratch> scratch, std::unique_ptr<Native> fallback)
     : c_(op), threads_(threads), scratch_(std::move(scratch)), fallback_(std::move(fallback)) {
   d_[0] = op.dims[0], d_[1] = op.dims[1];
-  blocks_ = ceil_div(c_.in_features, kPartsSide), strips_ = ceil_div(c_.out_features, kPartsSide);
+  blocks_ = base::ceil_div(c_.in_features, kPartsSide), strips_ = base::ceil_div(c_.out_features, kPartsSide);
   strip_blocks_ = d_[0].window * d_[1].window * blocks_;
   columns_ = d_[1].out + (d_[1].window - 1) * d_[1].window_dilation;
   plan_tasks(threads);
@@ -79,21 +80,21 @@ PartsSpatial::PartsSpatial(const Convolution& op, int threads, std::shared_ptr<S
 
 void PartsSpatial::plan_tasks(int threads) {
   const int64_t reach = (d_[0].window - 1) * d_[0].window_dilation;
-  groups_ = std::max(ceil_div(c_.batch, kMostImages), std::min<int64_t>(threads, c_.batch));
+  groups_ = std::max(base::ceil_div(c_.batch, kMostSpatialImages), std::min<int64_t>(threads, c_.batch));
   const auto fits = [&](int64_t rows) { return (rows + reach) * slot_bytes() <= kRingBytes; };
-  for (images_ = ceil_div(c_.batch, groups_); images_ > 1 && !fits(1);) images_ = ceil_div(images_, 2);
-  groups_ = ceil_div(c_.batch, images_);
-  while (rows_ < d_[0].out && rows_ * d_[1].out * images_ < kRows && fits(rows_ + 1)) ++rows_;
-  const int64_t most = std::max(ceil_div(d_[0].out, rows_), std::min(d_[0].out, ceil_div(threads, groups_)));
-  bands_ = std::clamp(ceil_div(int64_t{kTasksOfThread} * threads, groups_), int64_t{1}, most);
-  band_rows_ = ceil_div(d_[0].out, bands_);
-  bands_ = ceil_div(d_[0].out, band_rows_);
+  for (images_ = base::ceil_div(c_.batch, groups_); images_ > 1 && !fits(1);) images_ = base::ceil_div(images_, 2);
+  groups_ = base::ceil_div(c_.batch, images_);
+  while (rows_ < d_[0].out && rows_ * d_[1].out * images_ < kSpatialRows && fits(rows_ + 1)) ++rows_;
+  const int64_t most = std::max(base::ceil_div(d_[0].out, rows_), std::min(d_[0].out, base::ceil_div(threads, groups_)));
+  bands_ = std::clamp(base::ceil_div(int64_t{kTasksOfThread} * threads, groups_), int64_t{1}, most);
+  band_rows_ = base::ceil_div(d_[0].out, bands_);
+  bands_ = base::ceil_div(d_[0].out, band_rows_);
   slots_ = rows_ + reach;
 }
 
 /// The window row by row: a chunk has places of one row alone, because rows beyond the image are skipped.
 void PartsSpatial::plan_window() {
-  const int64_t in_row = d_[1].window * blocks_, parts = ceil_div(in_row, kMostBlocks), size = ceil_div(in_row, parts);
+  const int64_t in_row = d_[1].window * blocks_, parts = base::ceil_div(in_row, kMostSpatialBlocks), size = base::ceil_div(in_row, parts);
   for (int64_t row = 0; row < d_[0].window; ++row) {
     for (int64_t first = 0; first < in_row; first += size) {
       Chunk chunk{row, row * in_row + first, {}};

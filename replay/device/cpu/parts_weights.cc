@@ -14,14 +14,15 @@
 #include "replay/device/cpu/parts_convolution.h"
 #include "replay/device/cpu/parts_places.h"
 #include "replay/device/cpu/threads.h"
+#include "src/base/math.h"
 
 namespace replay::cpu {
 namespace {
 
 constexpr int64_t kLinesBytes = 1000 << 10;          ///< of X taken apart that stay in the second-level cache
 constexpr int64_t kMostRun = 1024, kLeastRun = 256;  ///< places of a row where windows have one place
-constexpr int64_t kMostImages = 16;                  ///< side by side
-constexpr int64_t kMostBlocks = 6;                   ///< of B that stay in the first-level cache for all lines of A
+constexpr int64_t kMostWeightsImages = 16;           ///< side by side
+constexpr int64_t kMostWeightsBlocks = 6;            ///< of B that stay in the first-level cache for all lines of A
 constexpr int64_t kBandSumsBytes = 16 << 20;         ///< of all bands of rows
 constexpr int kBandsOfThread = 4;
 constexpr int64_t kMostSumsBytes = 64 << 20;  ///< of all tasks: then they share features of X out instead
@@ -34,7 +35,7 @@ struct Spatial {
 };
 Spatial spatial_of(const Dim& d) { return {d.in, d.window, d.out, d.window_dilation, d.pad_low, d.x, d.w, d.y}; }
 
-int64_t up_to_block(int64_t x) { return ceil_div(x, kPartsSide) * kPartsSide; }
+int64_t up_to_block(int64_t x) { return base::ceil_div(x, kPartsSide) * kPartsSide; }
 
 class PartsWeights final : public Native {
  public:
@@ -69,7 +70,7 @@ class PartsWeights final : public Native {
   int64_t line_places() const { return slots_ * slot_places_ + kPartsSide; }
   int64_t part_bytes() const { return 2 * line_places(); }
   int64_t line_bytes() const { return (3 * part_bytes() / kPartsLine | 1) * kPartsLine; }
-  int64_t feature_sums(int64_t features) const { return ceil_div(features, kPartsSide) * strips_ * taps() * kPartsSums; }
+  int64_t feature_sums(int64_t features) const { return base::ceil_div(features, kPartsSide) * strips_ * taps() * kPartsSums; }
   int64_t terms() const { return pointwise() ? terms_ : d_[1].out * images_; }
 
   Convolution c_;
@@ -106,7 +107,7 @@ PartsWeights::PartsWeights(const Convolution& op, int threads, std::shared_ptr<S
       fallback_(std::move(fallback)),
       places_(places_of(op, d_)),
       zeros_(static_cast<size_t>(up_to_block(std::max(op.batch, op.out_features)))),
-      strips_(ceil_div(op.out_features, kPartsSide)) {
+      strips_(base::ceil_div(op.out_features, kPartsSide)) {
   plan_features();
   if (pointwise())
     plan_runs();
@@ -118,24 +119,24 @@ PartsWeights::PartsWeights(const Convolution& op, int threads, std::shared_ptr<S
 /// Few features: each task sums all of dW. Many: tasks share the features of X.
 void PartsWeights::plan_features() {
   const int64_t all = feature_sums(in_features_) * 4;
-  shares_ = std::min(std::clamp<int64_t>(threads_ * all / kMostSumsBytes, 1, threads_), ceil_div(in_features_, kPartsSide));
-  share_ = up_to_block(ceil_div(in_features_, shares_));
-  shares_ = ceil_div(in_features_, share_);
+  shares_ = std::min(std::clamp<int64_t>(threads_ * all / kMostSumsBytes, 1, threads_), base::ceil_div(in_features_, kPartsSide));
+  share_ = up_to_block(base::ceil_div(in_features_, shares_));
+  shares_ = base::ceil_div(in_features_, share_);
 }
 
 void PartsWeights::plan_runs() {
   terms_ = std::clamp(kLinesBytes / (6 * (share_ + c_.out_features)) / kPartsSide * kPartsSide, kLeastRun, kMostRun);
-  row_count_ = ceil_div(places_.count(), terms_);
+  row_count_ = base::ceil_div(places_.count(), terms_);
   row_blocks_ = terms_ / kPartsSide;
   slots_ = 1, slot_places_ = terms_;
   features_ = std::clamp(kLinesBytes / line_bytes() / kPartsSide * kPartsSide, kPartsSide, share_);
 }
 
 void PartsWeights::plan_images() {
-  image_groups_ = ceil_div(batch_, kMostImages);
-  images_ = ceil_div(batch_, image_groups_);
+  image_groups_ = base::ceil_div(batch_, kMostWeightsImages);
+  images_ = base::ceil_div(batch_, image_groups_);
   row_count_ = d_[0].out;
-  row_blocks_ = ceil_div(terms(), kPartsSide);
+  row_blocks_ = base::ceil_div(terms(), kPartsSide);
   x_places_ = side_by_side(d_[1].out + d_[1].window - 1, images_, d_[1].x, c_.x.inner);
   y_places_ = side_by_side(d_[1].out, images_, d_[1].y, c_.w.inner);
   slot_places_ = up_to_block(std::ssize(x_places_));
@@ -144,9 +145,9 @@ void PartsWeights::plan_images() {
 /// Bands of rows: several a thread, as long as their sums are few, because one core may be much slower than another.
 void PartsWeights::plan_bands() {
   const int64_t sums = shares_ * feature_sums(share_) * 4;
-  const int64_t most = std::clamp<int64_t>(kBandSumsBytes / sums, ceil_div(threads_, shares_), int64_t{kBandsOfThread} * threads_);
-  band_rows_ = ceil_div(row_count_, std::clamp<int64_t>(most / image_groups_, 1, row_count_));
-  groups_ = image_groups_ * ceil_div(row_count_, band_rows_);
+  const int64_t most = std::clamp<int64_t>(kBandSumsBytes / sums, base::ceil_div(threads_, shares_), int64_t{kBandsOfThread} * threads_);
+  band_rows_ = base::ceil_div(row_count_, std::clamp<int64_t>(most / image_groups_, 1, row_count_));
+  groups_ = image_groups_ * base::ceil_div(row_count_, band_rows_);
   if (pointwise()) return;
   features_ = kPartsSide;
   for (rows_ = band_rows_; rows_ > 1; --rows_) {
@@ -230,9 +231,10 @@ Magnitudes PartsWeights::take_apart(const float* x, int64_t group, int64_t row, 
 
 /// All lines of A times all of the band's B: a chunk of B for every place of the window and every 32 features.
 void PartsWeights::multiply(int64_t row, int64_t rows, int64_t features, const Memory& memory, float* sums) const {
-  const int64_t groups = ceil_div(features, kPartsSide), size = ceil_div(row_blocks_, ceil_div(row_blocks_, kMostBlocks));
-  int64_t offsets[kMostBlocks];
-  for (int64_t i = 0; i < kMostBlocks; ++i) offsets[i] = i * kPartsLine;
+  const int64_t groups = base::ceil_div(features, kPartsSide),
+                size = base::ceil_div(row_blocks_, base::ceil_div(row_blocks_, kMostWeightsBlocks));
+  int64_t offsets[kMostWeightsBlocks];
+  for (int64_t i = 0; i < kMostWeightsBlocks; ++i) offsets[i] = i * kPartsLine;
   for (int64_t strip = 0; strip < strips_; ++strip) {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t first = 0; first < row_blocks_; first += size) {
@@ -275,7 +277,7 @@ PartsWeights::Seen PartsWeights::run_task(int64_t task, const float* x, const fl
 
 /// Tiles of all groups of images to dW.
 void PartsWeights::add_up(const std::vector<float*>& sums, float* dw) const {
-  const int64_t lines = ceil_div(share_, kPartsSide) * strips_ * taps();
+  const int64_t lines = base::ceil_div(share_, kPartsSide) * strips_ * taps();
   for_ranges(shares_ * lines, threads_, [&](int64_t index, int64_t) {
     const int64_t share = index / lines, tile = index % lines, tap = tile % taps(), strip = tile / taps() % strips_;
     const int64_t feature = share * share_ + tile / taps() / strips_ * kPartsSide;

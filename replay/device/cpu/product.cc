@@ -15,7 +15,7 @@ namespace replay::cpu {
 namespace {
 
 /// Each row either makes a product or says why it can't; the first that can is taken.
-using Make = base::Result<std::unique_ptr<Product>> (*)(const Gemm&, int, std::shared_ptr<Scratch>);
+using MakeProduct = base::Result<std::unique_ptr<Product>> (*)(const Gemm&, int, std::shared_ptr<Scratch>);
 
 template <base::Result<std::unique_ptr<Product>> (*MakeLibrary)(const Gemm&, int, std::shared_ptr<Scratch>, std::unique_ptr<Product>)>
 base::Result<std::unique_ptr<Product>> with_fallback(const Gemm& gemm, int threads, std::shared_ptr<Scratch> scratch) {
@@ -60,10 +60,10 @@ std::vector<std::byte*> Scratch::pieces(int threads, int64_t bytes) {
 
 base::Result<std::unique_ptr<Product>> make_product(const replay::Gemm& gemm, int threads, std::shared_ptr<Scratch> scratch) {
   if (scratch == nullptr) scratch = std::make_shared<Scratch>();
-  constexpr Make kSgemmFirst[] = {with_fallback<make_dnnl_sgemm>, with_fallback<make_dnnl_matmul>};
-  constexpr Make kMatmulFirst[] = {with_fallback<make_dnnl_matmul>, with_fallback<make_dnnl_sgemm>};
+  constexpr MakeProduct kSgemmFirst[] = {with_fallback<make_dnnl_sgemm>, with_fallback<make_dnnl_matmul>};
+  constexpr MakeProduct kMatmulFirst[] = {with_fallback<make_dnnl_matmul>, with_fallback<make_dnnl_sgemm>};
   if (all(gemm, ir::Type::f32)) {
-    for (const Make make : matmul_beats_sgemm(gemm) ? kMatmulFirst : kSgemmFirst) {
+    for (const MakeProduct make : matmul_beats_sgemm(gemm) ? kMatmulFirst : kSgemmFirst) {
       if (auto product = make(gemm, threads, scratch); product.ok()) return product;
     }
   }

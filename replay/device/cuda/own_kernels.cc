@@ -8,6 +8,7 @@
 #include "replay/kernel/cuda_launch.h"
 #include "replay/kernel/cuda_prelude.h"
 #include "src/base/hash.h"
+#include "src/base/math.h"
 
 namespace replay::cuda {
 namespace {
@@ -93,8 +94,6 @@ const Element* element_of(ir::Type type) {
   return found == std::end(kElements) ? nullptr : found;
 }
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// Bytes up to the last element of an operand of `rows` × `columns`.
 int64_t bytes_of(const Gemm::Operand& o, int64_t batch, int64_t rows, int64_t columns) {
   const int64_t last = (batch - 1) * o.batch_stride + (rows - 1) * o.row_stride + (columns - 1) * o.column_stride;
@@ -148,7 +147,7 @@ Result<kernel::Kernel> product_kernel(const Gemm& g) {
   const Element &a = *element_of(g.a.type), &b = *element_of(g.b.type);
   const auto has = [&](ir::Type type) { return g.a.type == type || g.b.type == type || g.d.type == type; };
   const std::string_view acc = a.whole ? "u64" : has(ir::Type::f64) ? "double" : "float";
-  const int64_t tiles_m = ceil_div(g.m, kTile), tiles_n = ceil_div(g.n, kTile), blocks = tiles_m * tiles_n * g.batch;
+  const int64_t tiles_m = base::ceil_div(g.m, kTile), tiles_n = base::ceil_div(g.n, kTile), blocks = tiles_m * tiles_n * g.batch;
   RETURN_IF_ERROR(check_blocks(blocks));
   const std::string load_a = at(g.a, 0, "m0 + m", "k0 + k", bytes_of(g.a, g.batch, g.m, g.k));
   const std::string load_b = at(g.b, 1, "k0 + k", "n0 + n", bytes_of(g.b, g.batch, g.k, g.n));
@@ -180,7 +179,7 @@ Result<kernel::Kernel> permute_kernel(const Permute& op) {
     to_last += (d.size - 1) * d.to;
     from_last += std::max<int64_t>(0, (d.size - 1) * d.from);
   }
-  const int64_t blocks = ceil_div(elements, kThreads);
+  const int64_t blocks = base::ceil_div(elements, kThreads);
   RETURN_IF_ERROR(check_blocks(blocks));
   using fmt::arg;
   std::string code = fmt::format(fmt::runtime(kPermute), arg("elements", elements), arg("offset", op.from_offset), arg("steps", steps),

@@ -15,10 +15,10 @@ namespace {
 using replay::Convolution;
 using replay::cpu::Native;
 
-Convolution convolution(const std::string& x, const std::string& w, const std::string& y, const std::string& rest) {
+Convolution asked(const std::string& x, const std::string& w, const std::string& y, const std::string& rest) {
   const auto module = importers::hlo::parse(
-      fmt::format("HloModule m\n\nENTRY main {{\n  x = {} parameter(0)\n  w = {} parameter(1)\n  ROOT y = {} convolution(x, w), {}\n}}\n",
-                  x, w, y, rest),
+      fmt::format("HloModule m\n\nENTRY main {{\n  x = {} parameter(0)\n  w = {} parameter(1)\n  ROOT y = {} asked(x, w), {}\n}}\n", x, w,
+                  y, rest),
       "test");
   EXPECT_TRUE(module.ok()) << module.error().message;
   const auto op = replay::library_op(*module, {module->entry, 2});
@@ -114,7 +114,7 @@ int64_t elements(const std::string& shape) {
 
 /// Runs a case; the largest error in units of 2^-24 times the sum of the terms' sizes.
 double worst_error(const Case& test, int threads, int& fallbacks, float special = 0) {
-  const Convolution op = convolution(test.x, test.w, test.y, test.rest);
+  const Convolution op = asked(test.x, test.w, test.y, test.rest);
   std::unique_ptr<Native> fallback = std::make_unique<Fallback>(fallbacks);
   const auto native = replay::cpu::make_parts_convolution(op, threads, std::make_shared<replay::cpu::Scratch>(), fallback);
   EXPECT_TRUE(native.ok()) << test.x << test.rest;
@@ -176,9 +176,9 @@ TEST(Parts, OtherShapesAreRefused) {
   for (const Case& test : refused) {
     int fallbacks = 0;
     std::unique_ptr<Native> fallback = std::make_unique<Fallback>(fallbacks);
-    EXPECT_FALSE(replay::cpu::make_parts_convolution(convolution(test.x, test.w, test.y, test.rest), 2,
-                                                     std::make_shared<replay::cpu::Scratch>(), fallback)
-                     .ok())
+    EXPECT_FALSE(
+        replay::cpu::make_parts_convolution(asked(test.x, test.w, test.y, test.rest), 2, std::make_shared<replay::cpu::Scratch>(), fallback)
+            .ok())
         << test.rest;
     EXPECT_NE(fallback, nullptr);
   }

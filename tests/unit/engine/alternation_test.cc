@@ -60,9 +60,9 @@ struct Beside {
   Outcome outcome;
 };
 
-const std::string kInPlace = support::fusion_in_place(4096);
+const std::string kFusionInPlace = support::fusion_in_place(4096);
 
-constexpr const char* kLoop = R"(
+constexpr const char* kAlternatingLoop = R"(
 less { s = (s32[], f32[8]{0}) parameter(0)  i = s32[] get-tuple-element(s), index=0  n = s32[] constant(3)  ROOT c = pred[] compare(i, n), direction=LT }
 body { p = f32[8]{0} parameter(0)  q = f32[8]{0} add(p, p)  one = f32[] constant(1)  ones = f32[8]{0} broadcast(one), dimensions={}  ROOT r = f32[8]{0} subtract(q, ones) }
 next {
@@ -71,7 +71,7 @@ next {
   v = f32[8]{0} get-tuple-element(s), index=1
   one = s32[] constant(1)
   j = s32[] add(i, one)
-  w = f32[8]{0} fusion(v), kind=kLoop, calls=body
+  w = f32[8]{0} fusion(v), kind=kAlternatingLoop, calls=body
   ROOT r = (s32[], f32[8]{0}) tuple(j, w)
 }
 ENTRY main {
@@ -84,14 +84,14 @@ ENTRY main {
 })";
 
 TEST(Alternation, OperandsAreRestoredSoThatResultsAreThoseOfTheProgram) {
-  for (const std::string& text : {kInPlace, std::string(kLoop)}) {
+  for (const std::string& text : {kFusionInPlace, std::string(kAlternatingLoop)}) {
     Beside alone(text, "cpu", Parts::none), beside(text, "cpu", Parts::ops);
     for (size_t k = 0; k < alone.plan.outputs.size(); ++k) EXPECT_EQ(beside.output(k), alone.output(k)) << k;
   }
 }
 
 TEST(Alternation, ARoundIsTwiceFusedAndTwiceApart) {
-  Beside run(kInPlace, "null", Parts::ops);
+  Beside run(kFusionInPlace, "null", Parts::ops);
   const auto own = run.of(0, 0), apart = run.of(0, 1), fused = run.of(0, 2);
   ASSERT_EQ(apart.size(), 32u);  // rounds
   ASSERT_EQ(fused.size(), 32u);
@@ -106,14 +106,14 @@ TEST(Alternation, ARoundIsTwiceFusedAndTwiceApart) {
 }
 
 TEST(Alternation, InALoopASampleIsTheSumOverItsTrips) {
-  Beside run(kLoop, "cpu", Parts::ops);  // which knows when the loop ends
+  Beside run(kAlternatingLoop, "cpu", Parts::ops);  // which knows when the loop ends
   ASSERT_EQ(run.of(1, 1).size(), 1u);
   EXPECT_EQ(run.of(1, 1)[0].executions, 3);
   EXPECT_EQ(run.of(1, 2)[0].executions, 3);
 }
 
 TEST(Alternation, TheStepsOwnTimesAreThoseOfARunWithout) {
-  Beside alone(kInPlace, "null", Parts::none), beside(kInPlace, "null", Parts::ops);
+  Beside alone(kFusionInPlace, "null", Parts::none), beside(kFusionInPlace, "null", Parts::ops);
   EXPECT_EQ(alone.outcome.seconds, beside.outcome.seconds);
   ASSERT_EQ(alone.outcome.pass_seconds.size(), beside.outcome.pass_seconds.size());
   for (size_t i = 0; i < alone.outcome.pass_seconds.size(); ++i)
@@ -122,7 +122,7 @@ TEST(Alternation, TheStepsOwnTimesAreThoseOfARunWithout) {
 
 /// Of times that are exact three passes are enough: the parts have been timed one by one as often as they are.
 TEST(Alternation, WhatIsSettledRunsNoMore) {
-  Beside run(kInPlace, "null", Parts::ops, {}, measure::exactly(5));
+  Beside run(kFusionInPlace, "null", Parts::ops, {}, measure::exactly(5));
   EXPECT_EQ(run.of(2, 1).size(), 32u);
   EXPECT_EQ(run.of(3, 1).size(), 0u);
   EXPECT_EQ(run.of(4, 2).size(), 0u);
@@ -146,14 +146,14 @@ class Satisfied final : public measure::Criterion {
 
 TEST(Alternation, ARunGoesOnUntilComparisonsAreSettledOrTheBudgetIsSpent) {
   for (const auto& [most, passes] : {std::pair{9, 3}, {2, 2}}) {
-    Beside run(kInPlace, "null", Parts::ops, {}, std::make_unique<Satisfied>(most));
+    Beside run(kFusionInPlace, "null", Parts::ops, {}, std::make_unique<Satisfied>(most));
     EXPECT_EQ(run.outcome.passes, passes);
   }
-  EXPECT_EQ(Beside(kInPlace, "null", Parts::none, {}, std::make_unique<Satisfied>(9)).outcome.passes, 1);
+  EXPECT_EQ(Beside(kFusionInPlace, "null", Parts::none, {}, std::make_unique<Satisfied>(9)).outcome.passes, 1);
 }
 
 TEST(Alternation, PartsAreVerifiedOneByOne) {
-  for (const std::string& text : {kInPlace, std::string(kLoop)}) {
+  for (const std::string& text : {kFusionInPlace, std::string(kAlternatingLoop)}) {
     EngineOptions options;
     options.verify = true;
     Beside run(text, "cpu", Parts::ops, options);
@@ -166,7 +166,7 @@ TEST(Alternation, PartsAreVerifiedOneByOne) {
 }
 
 TEST(Alternation, PartsHaveTimesOfTheirOwn) {
-  Beside run(kInPlace, "null", Parts::ops);
+  Beside run(kFusionInPlace, "null", Parts::ops);
   ASSERT_EQ(run.outcome.part_seconds.size(), 1u);
   EXPECT_NEAR(run.outcome.part_seconds[0][0], (1000 + 3277) * 1e-9, 1e-12);
 }

@@ -9,18 +9,13 @@
 #include "importers/hlo/hlo.h"
 #include "src/base/file.h"
 #include "src/ir/attr.h"
+#include "tests/unit/ir/parsed.h"
 
 namespace ir {
 namespace {
 
-Module parsed(const std::string& text) {
-  auto module = importers::hlo::parse(text, "test");
-  EXPECT_TRUE(module.ok()) << module.error().message;
-  return *std::move(module);
-}
-
 /// The instruction of the entry with this name.
-InstrRef find(const Module& module, std::string_view name) {
+InstrRef in_entry(const Module& module, std::string_view name) {
   const Computation& entry = module.comp(module.entry);
   for (size_t i = 0; i < entry.instrs.size(); ++i) {
     if (module.name_of(entry.instrs[i]) == name) return {module.entry, static_cast<InstrId>(i)};
@@ -46,7 +41,7 @@ TEST_P(CostOfSample, IsWhatXlaCounts) {
   const Module module = parsed(*text);
   int compared = 0;
   for (const auto& [name, expected] : oracle["instructions"].items()) {
-    const InstrRef ref = find(module, name);
+    const InstrRef ref = in_entry(module, name);
     const bool product = module.instr(ref.comp, ref.instr).op == Op::custom_call;
     const Cost got = cost(module, ref, product ? CostMethod::nominal : CostMethod::xla);
     expect_as_xla(got.flops, expected["flops"], name + " flops");
@@ -88,8 +83,8 @@ TEST(Cost, OfADotIsTwoPerMultiplyAdd) {
     b = f32[2,4,5]{2,1,0} parameter(1)
     ROOT d = f32[2,3,5]{2,1,0} dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
   })");
-  EXPECT_EQ(cost(m, find(m, "d"), CostMethod::xla).flops, 2 * 2 * 3 * 4 * 5);
-  EXPECT_EQ(cost(m, find(m, "d"), CostMethod::traffic).bytes(), 4 * (2 * 3 * 4 + 2 * 4 * 5 + 2 * 3 * 5));
+  EXPECT_EQ(cost(m, in_entry(m, "d"), CostMethod::xla).flops, 2 * 2 * 3 * 4 * 5);
+  EXPECT_EQ(cost(m, in_entry(m, "d"), CostMethod::traffic).bytes(), 4 * (2 * 3 * 4 + 2 * 4 * 5 + 2 * 3 * 5));
 }
 
 TEST(Cost, OfAPaddedConvolutionSkipsThePadding) {
@@ -98,8 +93,8 @@ TEST(Cost, OfAPaddedConvolutionSkipsThePadding) {
     k = f32[3,1,1]{2,1,0} parameter(1)
     ROOT c = f32[1,4,1]{2,1,0} convolution(x, k), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f
   })");
-  EXPECT_EQ(cost(m, find(m, "c"), CostMethod::xla).flops, 2 * (3 * 4 - 2));
-  EXPECT_EQ(cost(m, find(m, "c"), CostMethod::nominal).flops, 2 * 3 * 4);
+  EXPECT_EQ(cost(m, in_entry(m, "c"), CostMethod::xla).flops, 2 * (3 * 4 - 2));
+  EXPECT_EQ(cost(m, in_entry(m, "c"), CostMethod::nominal).flops, 2 * 3 * 4);
 }
 
 TEST(Cost, OfADilatedConvolutionSkipsTheHoles) {
@@ -108,8 +103,8 @@ TEST(Cost, OfADilatedConvolutionSkipsTheHoles) {
     k = f32[2,1,1]{2,1,0} parameter(1)
     ROOT c = f32[1,4,1]{2,1,0} convolution(x, k), window={size=2 lhs_dilate=2}, dim_labels=b0f_0io->b0f
   })");
-  EXPECT_EQ(cost(m, find(m, "c"), CostMethod::xla).flops, 2 * 4);          // x 0 x 0 x: each of 4 outputs meets one x
-  EXPECT_EQ(cost(m, find(m, "c"), CostMethod::nominal).flops, 2 * 3 * 2);  // each x meets the window
+  EXPECT_EQ(cost(m, in_entry(m, "c"), CostMethod::xla).flops, 2 * 4);          // x 0 x 0 x: each of 4 outputs meets one x
+  EXPECT_EQ(cost(m, in_entry(m, "c"), CostMethod::nominal).flops, 2 * 3 * 2);  // each x meets the window
 }
 
 /// A convolution and the gradients of its input and filter, as frameworks write them: the same work by the nominal count.
@@ -123,7 +118,7 @@ TEST(Cost, GradientsOfAConvolutionDoItsWork) {
     ROOT t = (f32[2,9,9,3]{3,2,1,0}, f32[3,3,3,4]{3,2,1,0}) tuple(dx, dw)
   })");
   for (const char* name : {"y", "dx", "dw"})
-    EXPECT_EQ(cost(m, find(m, name), CostMethod::nominal).flops, 2.0 * 2 * 5 * 5 * 3 * 3 * 3 * 4) << name;
+    EXPECT_EQ(cost(m, in_entry(m, name), CostMethod::nominal).flops, 2.0 * 2 * 5 * 5 * 3 * 3 * 3 * 4) << name;
 }
 
 TEST(Traffic, OfAFusionReadsASharedOperandOnceAndOnlyWhatASliceTakes) {
@@ -140,7 +135,7 @@ TEST(Traffic, OfAFusionReadsASharedOperandOnceAndOnlyWhatASliceTakes) {
     y = f32[100]{0} parameter(1)
     ROOT f = (f32[100]{0}, f32[10]{0}) fusion(x, y), kind=kLoop, calls=body
   })");
-  const Cost got = cost(m, find(m, "f"), CostMethod::traffic);
+  const Cost got = cost(m, in_entry(m, "f"), CostMethod::traffic);
   EXPECT_EQ(got.bytes_read, 400 + 40);
   EXPECT_EQ(got.bytes_written, 400 + 40);
 }
@@ -160,7 +155,7 @@ TEST(Traffic, OfAnUpdateInPlaceIsTheUpdate) {
     i = s32[] parameter(2)
     ROOT f = f32[1000]{0} fusion(p, u, i), kind=kLoop, calls=body
   })");
-  const Cost got = cost(m, find(m, "f"), CostMethod::traffic);
+  const Cost got = cost(m, in_entry(m, "f"), CostMethod::traffic);
   EXPECT_EQ(got.bytes_read, 40 + 4);
   EXPECT_EQ(got.bytes_written, 40);
 }
@@ -176,7 +171,7 @@ TEST(Traffic, SavedByAFusionIsWhatItsPartsWriteAndReadInBetween) {
     x = f32[100]{0} parameter(0)
     ROOT f = f32[100]{0} fusion(x), kind=kLoop, calls=body
   })");
-  EXPECT_EQ(fusion_saved_bytes(m, find(m, "f")), 800);
+  EXPECT_EQ(fusion_saved_bytes(m, in_entry(m, "f")), 800);
 }
 
 TEST(Nominal, CountsProductsInCustomCalls) {
@@ -186,9 +181,9 @@ TEST(Nominal, CountsProductsInCustomCalls) {
     g = (f16[8,6]{1,0}, s8[64]{0}) custom-call(a, b), custom_call_target="__cublas$gemm", backend_config={"gemm_backend_config":{"alpha_real":1,"beta":0,"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]}}}
     ROOT o = f16[8,6]{1,0} get-tuple-element(g), index=0
   })");
-  EXPECT_FALSE(cost(m, find(m, "g"), CostMethod::xla).known);
-  EXPECT_EQ(cost(m, find(m, "g"), CostMethod::nominal).flops, 2 * 8 * 6 * 4);
-  EXPECT_EQ(cost(m, find(m, "g"), CostMethod::traffic).bytes_written, 2 * 8 * 6);
+  EXPECT_FALSE(cost(m, in_entry(m, "g"), CostMethod::xla).known);
+  EXPECT_EQ(cost(m, in_entry(m, "g"), CostMethod::nominal).flops, 2 * 8 * 6 * 4);
+  EXPECT_EQ(cost(m, in_entry(m, "g"), CostMethod::traffic).bytes_written, 2 * 8 * 6);
 }
 
 }  // namespace

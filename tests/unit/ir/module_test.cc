@@ -8,15 +8,16 @@
 #include "src/ir/builder.h"
 #include "src/ir/print.h"
 #include "src/ir/verify.h"
+#include "tests/unit/ir/parsed.h"
 
 namespace ir {
-namespace {
 
 Module parsed(std::string_view text) {
   auto module = importers::hlo::parse(text, "test");
   EXPECT_TRUE(module.ok()) << module.error().message;
   return module.ok() ? *std::move(module) : Module();
 }
+namespace {
 
 InstrRef find(const Module& module, std::string_view name) {
   for (size_t c = 0; c < module.computations.size(); ++c) {

@@ -110,8 +110,6 @@ std::vector<Include> includes_of(const Source& source) {
   return found;
 }
 
-std::string at(const Source& source, int line, const std::string& what) { return source.path + ":" + std::to_string(line) + ": " + what; }
-
 }  // namespace
 
 Findings check_edges(const Source& source) {

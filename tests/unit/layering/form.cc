@@ -12,8 +12,6 @@ constexpr int longest_file = 600;
 constexpr int longest_header = 160;  // aim at 120; the tables of records and kernels need the rest
 constexpr int longest_function = 60;
 
-std::string at(const Source& source, int line, const std::string& what) { return source.path + ":" + std::to_string(line) + ": " + what; }
-
 bool is_cpp(const Source& source) { return source.path.ends_with(".cc") || source.path.ends_with(".h"); }
 
 /// What a brace opens, told by the code between the last ';', '{' or '}' and the brace.

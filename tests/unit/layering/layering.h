@@ -13,6 +13,11 @@ struct Source {
   std::string text;
 };
 
+/// "path:line: what"
+inline std::string at(const Source& source, int line, const std::string& what) {
+  return source.path + ":" + std::to_string(line) + ": " + what;
+}
+
 using Findings = std::vector<std::string>;
 
 /// An #include of ours that the folder may not have, or one that is not spelled from the root.

@@ -13,12 +13,12 @@
 namespace importers::lowering {
 namespace {
 
-ir::Shape f32(Dims dims) { return ir::array_shape(ir::Type::f32, std::move(dims)); }
+ir::Shape f32_shape(Dims dims) { return ir::array_shape(ir::Type::f32, std::move(dims)); }
 
 /// A convolution, its statistics by feature, a relu with a second result, a pool, and the gradients of filter and image.
 ir::Module network() {
   Program program("net");
-  const Value x = program.parameter("x", f32({2, 3, 9, 9})), w = program.parameter("w", f32({3, 3, 3, 4}));
+  const Value x = program.parameter("x", f32_shape({2, 3, 9, 9})), w = program.parameter("w", f32_shape({3, 3, 3, 4}));
   const std::vector<ir::WindowDim> same(2, ir::WindowDim{3, 1, 1, 1});
   const Value y = program.entry().convolution(x, w, {same, "bf01_01io->bf01"});
   const Values relu = program.fuse({{y}}, [](Body& body, std::span<const Value> in) {
@@ -76,7 +76,7 @@ TEST(ChannelsLast, ImagesChangeTheirOrderAndNothingElse) {
 
 TEST(ChannelsLast, WhatHasFeaturesLastAlreadyStays) {
   Program program("nhwc");
-  const Value x = program.parameter("x", f32({2, 9, 9, 3})), w = program.parameter("w", f32({3, 3, 3, 4}));
+  const Value x = program.parameter("x", f32_shape({2, 9, 9, 3})), w = program.parameter("w", f32_shape({3, 3, 3, 4}));
   program.result(program.entry().convolution(x, w, {std::vector<ir::WindowDim>(2, ir::WindowDim{3, 1, 1, 1}), "b01f_01io->b01f"}));
   const ir::Module before = *program.finish();
   ir::Module after = before;

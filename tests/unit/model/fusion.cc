@@ -37,7 +37,7 @@ class FusionTest : public StoreTest {
 };
 
 /// Medians of both sides and of their ratio, by pairs.
-constexpr std::string_view kRecomputed = R"(
+constexpr std::string_view kRecomputedCosts = R"(
 WITH pair AS (
   SELECT a.run, a.step, 1.0 * a.duration_ns / a.executions AS fused, 1.0 * b.duration_ns / b.executions AS parts
   FROM sample a JOIN sample b ON b.run = a.run AND b.pass = a.pass AND b.step = a.step AND b.round = a.round AND b.variant = 1
@@ -56,7 +56,7 @@ FROM middle m JOIN fusion_cost v ON v.run = m.run AND v.step = m.step)";
 
 TEST_F(FusionTest, TheViewAgreesWithTheSamplesInPlainSql) {
   for (const int passes : {1, 2, 5, 10, 37}) save(passes, passes % 3 + 1, 1.3, two_parts());
-  EXPECT_EQ(ask(path(), kRecomputed), "5|5|5|5|5|5");
+  EXPECT_EQ(ask(path(), kRecomputedCosts), "5|5|5|5|5|5");
 }
 
 TEST_F(FusionTest, VerdictsComeWithTheirUncertainty) {

@@ -89,7 +89,7 @@ TEST_F(RunTest, FailsForASecondPassOfTheSameNumberAndKeepsTheFirst) {
 }
 
 // Quantiles by linear interpolation, the median absolute deviation: what summarize() computes, in SQL that anybody can run.
-constexpr std::string_view kRecomputed = R"(
+constexpr std::string_view kRecomputedSummaries = R"(
 WITH value AS (SELECT run, step, variant, 1.0 * duration_ns / executions AS ns FROM sample),
 ranked AS (SELECT run, step, variant, ns, row_number() OVER w - 1 AS rank, count(*) OVER (PARTITION BY run, step, variant) AS n
            FROM value WINDOW w AS (PARTITION BY run, step, variant ORDER BY ns)),
@@ -110,7 +110,7 @@ JOIN mad d ON d.run = s.run AND d.step = s.step AND d.variant = s.variant)";
 
 TEST_F(RunTest, StatisticsAgreeWithTheSamplesInPlainSql) {
   for (const int passes : {1, 2, 5, 10, 37}) save_run(passes);
-  EXPECT_EQ(ask(path(), kRecomputed), "10|10|10|10|10|10");
+  EXPECT_EQ(ask(path(), kRecomputedSummaries), "10|10|10|10|10|10");
 }
 
 TEST_F(RunTest, GivenStatisticsArePreferred) {

@@ -15,7 +15,7 @@
 namespace importers::paddle {
 namespace {
 
-constexpr std::string_view kHead = "file\tread\tkept\tdropped\tmodules\toperators\tlowered\tnotes\n";
+constexpr std::string_view kTableHead = "file\tread\tkept\tdropped\tmodules\toperators\tlowered\tnotes\n";
 
 std::string notes_of(const model::Imported& imported) {
   std::map<std::string, int> counts;
@@ -51,7 +51,7 @@ TEST(Corpus, GivesWhatTheTableSays) {
     ASSERT_TRUE(text.ok());
     rows[name] = row(name, *text);
   }
-  std::string table(kHead);
+  std::string table(kTableHead);
   for (const auto& [name, line] : rows) table += line;
   std::printf("%s", table.c_str());
   const std::string kept = SOURCE_DIR "/tests/corpus/paddle.tsv";

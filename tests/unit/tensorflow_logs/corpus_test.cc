@@ -13,8 +13,6 @@
 
 namespace {
 
-const std::filesystem::path kCorpus = SOURCE_DIR "/../shared/corpus/tf";
-
 std::string codes_of(const model::Imported& imported) {
   std::map<std::string, int> codes;
   for (const model::Note& note : imported.notes) ++codes[note.code];

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "importers/importer.h"
+
+inline const std::filesystem::path kCorpus = SOURCE_DIR "/../shared/corpus/tf";
 
 inline model::Imported imported(std::string_view text, const importers::Options& options = {}) {
   auto result = importers::import({"test", text, options});

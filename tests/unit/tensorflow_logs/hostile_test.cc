@@ -10,7 +10,6 @@
 
 namespace {
 
-const std::filesystem::path kCorpus = SOURCE_DIR "/../shared/corpus/tf";
 constexpr std::string_view kFiles[] = {"own/mlp.executor_session_vlog.log",
                                        "own/mlp.executor_vlog.log",
                                        "own/mlp.graphdef.pbtxt",

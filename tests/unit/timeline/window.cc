@@ -10,7 +10,7 @@
 namespace timeline {
 namespace {
 
-std::vector<Slice> random_lane(int count, unsigned seed) {
+std::vector<Slice> lane_with_pauses(int count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<Slice> lane;
   int64_t at_ns = 1000;
@@ -31,7 +31,7 @@ double covered_ns(const std::vector<Mark>& marks, const Scale& scale) {
 }
 
 TEST(Window, CoversTheBusyTimeOfTheSlicesAtEveryZoom) {
-  const Folded lane(random_lane(20'000, 1));
+  const Folded lane(lane_with_pauses(20'000, 1));
   const int64_t end_ns = lane.slices().back().begin_ns + lane.slices().back().duration_ns;
   for (double part = 1; part > 1e-4; part /= 3) {
     const double length = static_cast<double>(end_ns) * part, begin = static_cast<double>(end_ns) * 0.4 * (1 - part);
@@ -45,7 +45,7 @@ TEST(Window, CoversTheBusyTimeOfTheSlicesAtEveryZoom) {
 }
 
 TEST(Window, DrawsAtMostOneMarkAPixelWhateverTheNumberOfSlices) {
-  const Folded lane(random_lane(200'000, 2));
+  const Folded lane(lane_with_pauses(200'000, 2));
   const auto end = static_cast<double>(lane.slices().back().begin_ns + lane.slices().back().duration_ns);
   for (double part = 1; part > 1e-5; part /= 2) {
     const Scale scale{end * 0.3, end * part / 1000, 1000};
@@ -57,7 +57,7 @@ TEST(Window, DrawsAtMostOneMarkAPixelWhateverTheNumberOfSlices) {
 }
 
 TEST(Window, CountsEverySliceOnce) {
-  const Folded lane(random_lane(5'000, 3));
+  const Folded lane(lane_with_pauses(5'000, 3));
   const auto end = static_cast<double>(lane.slices().back().begin_ns + 10'000);
   const Scale scale{0, end / 700, 700};
   for (const int level : {kSliceLevel, lane.levels().finest, lane.levels().coarsest}) {

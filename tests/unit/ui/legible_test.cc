@@ -16,12 +16,14 @@ using screen::Word;
 
 constexpr float kSlack = 1.5f;  ///< pixels: texts stand on fractions of them
 
-struct Box {
+struct Area {
   float x0, y0, x1, y1;
   bool empty() const { return x1 - x0 <= kSlack || y1 - y0 <= kSlack; }
 };
-Box common(const Box& a, const Box& b) { return {std::max(a.x0, b.x0), std::max(a.y0, b.y0), std::min(a.x1, b.x1), std::min(a.y1, b.y1)}; }
-Box seen(const Word& word) {
+Area common(const Area& a, const Area& b) {
+  return {std::max(a.x0, b.x0), std::max(a.y0, b.y0), std::min(a.x1, b.x1), std::min(a.y1, b.y1)};
+}
+Area seen(const Word& word) {
   return common({word.min.x, word.min.y, word.max.x, word.max.y}, {word.clip.x, word.clip.y, word.clip.z, word.clip.w});
 }
 

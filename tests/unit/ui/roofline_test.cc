@@ -12,7 +12,7 @@
 namespace ui {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 StepInfo step(int32_t number, double median_ns, double flops, double bytes) {
   StepInfo s;
@@ -56,7 +56,7 @@ TEST(Roofline, PutsEachStepWhereItsNumbersSay) {
 
 TEST(Roofline, CountsWhatHasNoPlace) {
   const Roofline roof =
-      make_roofline(run_of({step(0, kNaN, 1, 1), step(1, 0, 1, 1), step(2, 5, 1, 0), step(3, 5, 1, kNaN), step(4, 10, 1, 1000),
+      make_roofline(run_of({step(0, kNothing, 1, 1), step(1, 0, 1, 1), step(2, 5, 1, 0), step(3, 5, 1, kNothing), step(4, 10, 1, 1000),
                             step(5, 5, 1e300, 1e-300)}),
                     {{Ceiling::Limits::memory, "triad", std::numeric_limits<double>::infinity()}, {Ceiling::Limits::compute, "x", -1}});
   EXPECT_EQ(roof.untimed, 2u);
@@ -126,7 +126,7 @@ TEST(Roofline, RowsAreThoseOfTheReport) {
 }
 
 TEST(Roofline, SumsWeighByTime) {
-  const auto run = run_of({step(0, 1000, 10'000, 1000), step(1, 3000, 0, 30'000), step(2, kNaN, 1, 1)});
+  const auto run = run_of({step(0, 1000, 10'000, 1000), step(1, 3000, 0, 30'000), step(2, kNothing, 1, 1)});
   const uint32_t all[] = {0, 1, 2};
   const StepSum sum = sum_steps(*run, all);
   EXPECT_EQ(sum.steps, 3u);
