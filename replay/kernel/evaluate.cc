@@ -78,6 +78,11 @@ base::Error Evaluator::unsupported(Ref ref, std::string_view why) const {
   return {fmt::format("no kernel for {} '{}': {}", ir::text(instr(ref).op), module_.name_of(instr(ref)), why)};
 }
 
+base::Error Evaluator::in_memory_first(Ref reduction) {
+  retry.wanted = true, retry.materialise = reduction;
+  return unsupported(reduction, "its result must be in memory");
+}
+
 bool Evaluator::is_input(Ref ref) const {
   if (ref.frame != 0) return false;
   const ir::Instr& i = instr(ref);

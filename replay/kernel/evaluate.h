@@ -49,27 +49,13 @@ class Evaluator {
   void begin(Nest& nest);
   /// Loop variables for a dimension that may have been split: the index that runs over 0 … extent-1.
   Index loops_of(const std::string& key, int64_t extent, std::vector<TermId>& loops);
-  struct LoopOf {
-    std::string key;
-    int position;
-  };
   const LoopOf& loop_of(TermId variable) const { return loop_of_.at(variable); }
   /// The attempt ends; the next one finds the result of the reduction in memory.
-  base::Error in_memory_first(Ref reduction) {
-    retry.wanted = true, retry.materialise = reduction;
-    return unsupported(reduction, "its result must be in memory");
-  }
+  base::Error in_memory_first(Ref reduction);
   /// Adds what `terms.wish` asks for; false if there was none.
   bool take_wish();
 
-  /// Where the nest's first reduction reads its operand: other roots of the same space join there.
-  struct Placed {
-    Ref ref;
-    Place result;  ///< of the reduction
-    Place place;   ///< of its operand, in the loops of its stage
-    size_t stage = 0;
-  };
-  std::optional<Placed> first_reduction;
+  std::optional<PlacedReduction> first_reduction;  ///< of the nest
   /// Where a reduction reads its operand for element `place` in step `step` of what it combines.
   Place reduced_place(Ref reduction, const Place& place, const Index& step);
   /// Does the node need the result of a reduction of stage `first` or a later one?

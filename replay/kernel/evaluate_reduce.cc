@@ -255,7 +255,7 @@ base::Result<std::vector<Typed>> Evaluator::terms_in_stage(Ref ref, const Place&
   const Index step = loops_of(fmt::format("{}.{}", ref.frame, ref.instr), count, fresh.loops);
   ASSIGN_OR_RETURN(auto terms, terms_of(ref, place, step, reducer, &at));
   stage = add_stage(std::move(fresh), count, step);
-  if (!first_reduction && i.op == Op::reduce) first_reduction = Placed{ref, place, at, stage};
+  if (!first_reduction && i.op == Op::reduce) first_reduction = PlacedReduction{ref, place, at, stage};
   return terms;
 }
 

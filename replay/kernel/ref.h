@@ -3,9 +3,11 @@
 
 #include <compare>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "replay/kernel/index.h"
+#include "replay/kernel/place.h"
 #include "src/ir/module.h"
 
 namespace kernel {
@@ -31,6 +33,20 @@ struct Maker {
 struct Materialised {
   std::vector<int> arrays;
   int64_t last = -1;
+};
+
+/// Which dimension a loop variable runs over: those of one key are its factors, outermost first.
+struct LoopOf {
+  std::string key;
+  int position;
+};
+
+/// Where a reduction reads its operand: other roots of the same space join there.
+struct PlacedReduction {
+  Ref ref;
+  Place result;  ///< of the reduction
+  Place place;   ///< of its operand, in the loops of its stage
+  size_t stage = 0;
 };
 
 /// Arrays hold elements as memory has them, or in register types (materialised results).
