@@ -48,6 +48,11 @@ class Device {
   virtual std::vector<model::KernelRecord> kernels() const = 0;
   virtual std::vector<int32_t> kernels_of(StepId step) const = 0;
   virtual std::string precision_of(StepId step) const = 0;
+  /// What a step turned out to be when it was prepared: a product that no library runs is a kernel.
+  virtual Class class_of(StepId step, Class planned) const {
+    (void)step;
+    return planned;
+  }
   virtual base::Status write(BufferId buffer, std::span<const std::byte> physical) = 0;
   virtual base::Status read(BufferId buffer, std::span<std::byte> physical) = 0;
   /// Host memory of a buffer, for devices that have it there (cpu, reference); empty otherwise. Lets inputs be made in place and verify

@@ -27,6 +27,19 @@ struct Buffer {
   StepId first = 0, last = 0;  ///< live range in plan order; loop bodies extend to the loop's end
 };
 
+/// What a product does with alpha·Σ + beta·C before it is stored. Buffers of -1 are not there.
+struct Epilogue {
+  enum class Activation : uint8_t { none, relu, gelu } activation = Activation::none;  ///< gelu: x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))
+  struct Vector {
+    BufferId buffer = -1;
+    ir::Type type = ir::Type::f32;
+    bool operator==(const Vector&) const = default;
+  } bias;                                             ///< one element a column of D, added first
+  BufferId aux = -1;                                  ///< gets what goes into the activation, in D's type and places
+  BufferId a_scale = -1, b_scale = -1, d_scale = -1;  ///< one f32 each: factors of A, of B, and of what is stored
+  bool operator==(const Epilogue&) const = default;
+};
+
 /// A product as strides: D[b,m,n] = alpha·Σ_k A[b,m,k]·B[b,k,n] + beta·C. In elements; batch stride 0 broadcasts.
 struct Gemm {
   int64_t batch = 1, m = 1, n = 1, k = 1;
@@ -36,6 +49,7 @@ struct Gemm {
     int64_t batch_stride = 0, row_stride = 0, column_stride = 0;
   } a, b, d;
   double alpha = 1, beta = 0;  ///< beta ≠ 0: D holds C when the launch starts
+  Epilogue after = {};         ///< only where Accepts takes it
   double flops() const { return 2.0 * static_cast<double>(batch * m) * static_cast<double>(n * k); }
 };
 

@@ -38,7 +38,7 @@ model::Rows findings() {
                              built ? "" : "nothing so far: libraries are opened at run time"}));
   rows.rows.push_back(
       cells({"kernels", "CUDA C++", "host only", "", "", kNotYet,
-             "no number of a GPU has been seen yet; products and convolutions are kernels of ours, not cuBLASLt and cuDNN"}));
+             "no number of a GPU has been seen yet; convolutions are kernels of ours, not cuDNN's"}));
   return rows;
 }
 

@@ -155,6 +155,7 @@ class Runner {
     for (const replay::StepId id : group) {
       model::StepRecord& record = record_.steps[static_cast<size_t>(id)];
       record.precision = device.precision_of(alone);
+      record.cls = replay::text(device.class_of(alone, step(id).cls));
       for (const int32_t kernel : device.kernels_of(alone)) record.kernels.push_back(first_kernel + kernel);
       if (!outcome.verdicts.empty()) add_verdict(record, outcome.verdicts[static_cast<size_t>(alone)]);
       if (own == stats.end()) continue;

@@ -85,7 +85,7 @@ std::vector<model::StepRecord> step_records(const replay::Plan& plan, const repl
     record.computation = module.text(module.comp(step->instr.comp).name);
     record.opcode = step->moves_state ? "copy" : ir::text(instr.op);
     record.kind = step->moves_state ? "state" : kind_of(module, instr);
-    record.cls = replay::text(step->cls);
+    record.cls = replay::text(device.class_of(step->id, step->cls));
     record.key = step->key;
     record.why = step->why;
     record.precision = device.precision_of(step->id);

@@ -1,13 +1,14 @@
-# A GPU on the host under the names of NVIDIA's libraries (support/fake_gpu/gpu.h): all three in fake_gpu/, all but NVRTC in
+# A GPU on the host under the names of NVIDIA's libraries (support/fake_gpu/gpu.h): all in fake_gpu/, all but NVRTC in
 # fake_gpu_nvrtc/, where kernels are compiled by NVIDIA's compiler and not run.
 file(GLOB fake_gpu_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/fake_gpu/*.cc)
-add_library(fake_gpu SHARED ${fake_gpu_sources} ${CMAKE_CURRENT_LIST_DIR}/on_host.cc)
-set_target_properties(fake_gpu PROPERTIES UNITY_BUILD OFF)  # four libraries, each with macros of its own
+add_library(fake_gpu SHARED ${fake_gpu_sources} ${CMAKE_CURRENT_LIST_DIR}/on_host.cc
+            ${CMAKE_SOURCE_DIR}/src/base/small_float.cc)
+set_target_properties(fake_gpu PROPERTIES UNITY_BUILD OFF)  # several libraries, each with macros of its own
 target_include_directories(fake_gpu PRIVATE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(fake_gpu PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_libraries(fake_gpu PRIVATE ${CMAKE_DL_LIBS})
 foreach(folder fake_gpu fake_gpu_nvrtc)
-  set(names libcuda.so.1 libcupti.so.13)
+  set(names libcuda.so.1 libcupti.so.13 libcublasLt.so.13)
   if(folder STREQUAL fake_gpu)
     list(APPEND names libnvrtc.so.13)
   endif()

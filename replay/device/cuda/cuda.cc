@@ -9,6 +9,7 @@
 
 #include "replay/device/cuda/ceilings.h"
 #include "replay/device/cuda/own_kernels.h"
+#include "replay/device/cuda/routines.h"
 
 namespace replay::cuda {
 namespace {
@@ -39,13 +40,14 @@ Result<int> architecture_for(const Properties& gpu, const Compiler& compiler) {
 class CudaDevice final : public Device {
  public:
   CudaDevice(const DeviceOptions& options, Mode mode, std::unique_ptr<Compiler> compiler, Result<Cupti*> cupti, std::unique_ptr<Gpu> gpu,
-             int architecture)
+             int architecture, const Opener& opener)
       : threads_(options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))),
         mode_(mode),
         architecture_(architecture),
         compiler_(std::move(compiler)),
         cupti_(std::move(cupti)),
-        gpu_(std::move(gpu)) {}
+        gpu_(std::move(gpu)),
+        libraries_(opener) {}
 
   model::DeviceRecord describe() const override;
   kernel::Target target() const override;
@@ -56,6 +58,7 @@ class CudaDevice final : public Device {
     return ready_ != nullptr ? ready_->records : std::vector<model::KernelRecord>();
   }
   std::vector<int32_t> kernels_of(StepId step) const override { return has(step) ? of(step).records : std::vector<int32_t>(); }
+  Class class_of(StepId step, Class planned) const override { return has(step) ? of(step).cls : planned; }
   std::string precision_of(StepId step) const override { return has(step) ? of(step).precision : ""; }
   Status write(BufferId buffer, std::span<const std::byte> physical) override;
   Status read(BufferId buffer, std::span<std::byte> physical) override;
@@ -76,6 +79,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<Compiler> compiler_;
   Result<Cupti*> cupti_;
   std::unique_ptr<Gpu> gpu_;
+  Libraries libraries_;
   const Plan* plan_ = nullptr;
   std::unique_ptr<Prepared> ready_;
   std::unique_ptr<Guards> guards_;
@@ -95,6 +99,7 @@ model::DeviceRecord CudaDevice::describe() const {
   record.model = fmt::format("{}, {} multiprocessors", gpu.name, gpu.multiprocessors);
   record.driver = fmt::format("CUDA {}.{}", gpu.driver_version / 1000, gpu.driver_version % 1000 / 10);
   record.libraries = fmt::format("NVRTC {}{}", compiler_->version(), cupti_.ok() ? fmt::format(", CUPTI {}", (*cupti_)->version()) : "");
+  if (const std::string more = libraries_.text(); !more.empty()) record.libraries += ", " + more;
   record.threads = 1;
   const auto add = [&](const char* name, std::string value) { record.details.push_back({name, std::move(value)}); };
   add("mode", std::string(std::ranges::find(kModes + 1, std::end(kModes), mode_, &std::pair<std::string_view, Mode>::second)->first));
@@ -121,7 +126,7 @@ kernel::Target CudaDevice::target() const {
 Status CudaDevice::prepare(const Plan& plan) {
   runner_.reset();  // the memory of an earlier plan goes first
   ready_.reset();
-  ASSIGN_OR_RETURN(ready_, cuda::prepare(plan, *gpu_, {compiler_.get(), architecture_, threads_, Cache(cache_folder())}));
+  ASSIGN_OR_RETURN(ready_, cuda::prepare(plan, *gpu_, {compiler_.get(), architecture_, threads_, Cache(cache_folder())}, libraries_));
   plan_ = &plan;
   guards_ = std::make_unique<Guards>(plan, *ready_, *gpu_);
   RETURN_IF_ERROR(guards_->set());
@@ -200,7 +205,7 @@ Result<std::unique_ptr<Device>> open_with(const DeviceOptions& options, const Op
   const auto architecture = architecture_for((*gpu)->properties(), **compiler);
   if (!architecture.ok()) return refused(architecture.error());
   return std::unique_ptr<Device>(
-      std::make_unique<CudaDevice>(options, mode, *std::move(compiler), std::move(cupti), *std::move(gpu), *architecture));
+      std::make_unique<CudaDevice>(options, mode, *std::move(compiler), std::move(cupti), *std::move(gpu), *architecture, opener));
 }
 
 Result<std::unique_ptr<Device>> open(const DeviceOptions& options) { return open_with(options, system_opener()); }

@@ -9,11 +9,7 @@ base::Result<Driver> open_driver(const Opener& opener) {
   const Opened library = open_library(Library::driver, opener);
   if (library.handle == nullptr) return base::Error{fmt::format("no NVIDIA driver ({})", library.why), base::Exit::missing_capability};
   Driver driver;
-  const char* missing = nullptr;
-  driver.each([&](auto& function) {
-    function.address = reinterpret_cast<decltype(function.address)>(opener.find(library.handle, function.symbol));
-    if (function.address == nullptr && missing == nullptr) missing = function.symbol;
-  });
+  const char* missing = fill(driver, library.handle, opener);
   if (missing != nullptr)
     return base::Error{fmt::format("the driver {} has no function {}; CUDA 12.0 or newer is needed", library.file, missing),
                        base::Exit::missing_capability};

@@ -20,6 +20,17 @@ struct Function {
   int (*address)(P...) = nullptr;
 };
 
+/// Looks up every function of a table that has each(). The name of the first that is not there; null: all are.
+template <typename Table>
+const char* fill(Table& table, void* library, const Opener& opener) {
+  const char* missing = nullptr;
+  table.each([&](auto& function) {
+    function.address = reinterpret_cast<decltype(function.address)>(opener.find(library, function.symbol));
+    if (function.address == nullptr && missing == nullptr) missing = function.symbol;
+  });
+  return missing;
+}
+
 /// Handles (contexts, streams, modules, functions, events, graphs) are addresses.
 struct Driver {
   Function<unsigned> init{"cuInit"};
@@ -61,6 +72,7 @@ struct Driver {
   Function<void*, void*> launch_graph{"cuGraphLaunch"};
   Function<void*> destroy_instance{"cuGraphExecDestroy"};
   Function<void*> destroy_graph{"cuGraphDestroy"};
+  Function<void*, void**, size_t*> graph_nodes{"cuGraphGetNodes"};
 
   template <typename Visitor>
   void each(Visitor&& visit) {
@@ -69,7 +81,7 @@ struct Driver {
         error_name, error_text, allocate, free, memory, to_device, to_host, copy, fill);
     all(load_module, unload_module, find_function, function_attribute, occupancy, create_stream, destroy_stream, wait, begin_capture,
         end_capture, launch, create_event, destroy_event, record_event, elapsed_ms, instantiate, upload_graph, launch_graph,
-        destroy_instance, destroy_graph);
+        destroy_instance, destroy_graph, graph_nodes);
   }
 
   /// "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2), out of memory".

@@ -1,4 +1,4 @@
-// In the order that fails cheapest: sizes, then kernels, then memory.
+// In the order that fails cheapest: sizes, then memory, then calls of libraries, then kernels for what they do not do.
 #include "replay/device/cuda/prepare.h"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <map>
 
 #include "replay/device/cuda/own_kernels.h"
+#include "replay/device/cuda/routines.h"
 
 namespace replay::cuda {
 namespace {
@@ -36,12 +37,18 @@ class Kernels {
   }
   Kernels(Kernels&&) = default;  // addresses of a map's elements stay
   Kernels(const Kernels&) = delete;
-  Status add(const Launch& launch) {
+  /// `why`: no library runs it.
+  Status add(const Launch& launch, const std::string& why) {
     ASSIGN_OR_RETURN(kernel::Kernel made, own_kernel(launch));
     const std::string key = made.key;
-    const auto [at, fresh] = own_.emplace(key, Own{std::move(made), static_cast<int>(all_.size())});
+    const auto [at, fresh] = own_.emplace(key, Own{std::move(made), static_cast<int>(all_.size()), why});
     if (fresh) all_.push_back(&at->second.kernel);
     return {};
+  }
+  /// Says beside each kernel of ours why it is one.
+  void add_reasons(std::vector<model::KernelRecord>& records) const {
+    for (const auto& [key, own] : own_)
+      if (!own.why.empty()) records[static_cast<size_t>(own.number)].implementation += "; no library: " + own.why;
   }
   int of(const Launch& launch) const {
     const auto* call = std::get_if<KernelCall>(&launch);
@@ -53,6 +60,7 @@ class Kernels {
   struct Own {
     kernel::Kernel kernel;
     int number;
+    std::string why;
   };
   std::map<std::string, Own> own_;  ///< by key
   std::vector<const kernel::Kernel*> all_;
@@ -62,18 +70,20 @@ bool is_kernel(const Launch& launch) { return !std::holds_alternative<Copy>(laun
 
 class Resolver {
  public:
-  Resolver(const Kernels& kernels, const std::vector<Loaded>& loaded, const Prepared& ready)
-      : kernels_(kernels), loaded_(loaded), ready_(ready) {}
+  Resolver(const Kernels& kernels, const std::vector<Loaded>& loaded, const Routines& routines, const Prepared& ready)
+      : kernels_(kernels), loaded_(loaded), routines_(routines), ready_(ready) {}
 
   ReadyStep resolve(const Step& step) const {
-    ReadyStep made{std::string(step.name), {}, {}, "", ""};
+    ReadyStep made{std::string(step.name), {}, {}, "", step.cls == Class::library ? Class::kernel : step.cls, ""};
     if (step.cls == Class::skip || step.cls == Class::reference) {
       made.why = fmt::format("{}: is no step for the cuda device; report it as a bug", step.name);
       return made;
     }
     for (const Launch& launch : step.launches) {
       if (const auto* gemm = std::get_if<Gemm>(&launch); gemm != nullptr && made.precision.empty()) made.precision = precision_of(*gemm);
-      if (is_kernel(launch))
+      if (auto routine = routines_.of(launch))
+        add_routine(*std::move(routine), routines_.record_of(launch), made);
+      else if (is_kernel(launch))
         add_kernel(launch, made);
       else
         add_move(launch, made);
@@ -82,6 +92,11 @@ class Resolver {
   }
 
  private:
+  void add_routine(RoutineLaunch launch, size_t record, ReadyStep& step) const {
+    step.launches.emplace_back(std::move(launch));
+    step.records.push_back(static_cast<int32_t>(loaded_.size() + record));
+    if (step.cls == Class::kernel) step.cls = Class::library;
+  }
   void add_kernel(const Launch& launch, ReadyStep& step) const {
     const auto number = static_cast<size_t>(kernels_.of(launch));
     const auto& parts = kernels_.all()[number]->parts;
@@ -109,15 +124,17 @@ class Resolver {
 
   const Kernels& kernels_;
   const std::vector<Loaded>& loaded_;
+  const Routines& routines_;
   const Prepared& ready_;
 };
 
-Result<Kernels> kernels_of(const Plan& plan) {
+Result<Kernels> kernels_of(const Plan& plan, const Routines& routines) {
   Kernels kernels(plan);
   for (const Step* step : startable(plan)) {
     for (const Launch& launch : step->launches) {
-      if (!is_kernel(launch) || std::holds_alternative<KernelCall>(launch)) continue;
-      if (const Status added = kernels.add(launch); !added.ok()) return Error{fmt::format("{}: {}", step->name, added.error().message)};
+      if (!is_kernel(launch) || std::holds_alternative<KernelCall>(launch) || routines.of(launch)) continue;
+      if (const Status added = kernels.add(launch, routines.why_not(launch)); !added.ok())
+        return Error{fmt::format("{}: {}", step->name, added.error().message)};
     }
   }
   return kernels;
@@ -131,20 +148,24 @@ Address Prepared::address(BufferId buffer) const {
   return memory.address() + static_cast<Address>(place.offset);
 }
 
-Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const Gpu& gpu, const Workshop& workshop) {
+Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const Gpu& gpu, const Workshop& workshop, Libraries& libraries) {
   auto ready = std::make_unique<Prepared>(gpu.driver());
   ASSIGN_OR_RETURN(ready->layout, lay_out(plan, kGuard));
   RETURN_IF_ERROR(check_memory(ready->layout, gpu));
   const auto begin = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(const Kernels kernels, kernels_of(plan));
-  ASSIGN_OR_RETURN(const std::vector<Loaded> loaded, ready->modules.load(kernels.all(), workshop));
-  for (const Loaded& one : loaded) ready->records.push_back(one.record);
-  const auto compiled = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(ready->parameters.allocate(ready->layout.parameter_bytes));
   RETURN_IF_ERROR(ready->arena.allocate(ready->layout.arena_bytes));
-  ready->times = {std::chrono::nanoseconds(compiled - begin).count(),
-                  std::chrono::nanoseconds(std::chrono::steady_clock::now() - compiled).count()};
-  const Resolver resolver(kernels, loaded, *ready);
+  const auto allocated = std::chrono::steady_clock::now();
+  Routines routines(gpu, libraries, *ready);
+  RETURN_IF_ERROR(routines.choose(plan));
+  ASSIGN_OR_RETURN(const Kernels kernels, kernels_of(plan, routines));
+  ASSIGN_OR_RETURN(const std::vector<Loaded> loaded, ready->modules.load(kernels.all(), workshop));
+  for (const Loaded& one : loaded) ready->records.push_back(one.record);
+  kernels.add_reasons(ready->records);
+  ready->records.insert(ready->records.end(), routines.records().begin(), routines.records().end());
+  ready->times = {std::chrono::nanoseconds(std::chrono::steady_clock::now() - allocated).count(),
+                  std::chrono::nanoseconds(allocated - begin).count()};
+  const Resolver resolver(kernels, loaded, routines, *ready);
   for (const Step* step : startable(plan)) ready->steps.push_back(resolver.resolve(*step));
   return ready;
 }

@@ -15,20 +15,25 @@ namespace replay::cuda {
 inline constexpr int64_t kGuard = 256;           ///< bytes: alignment of parameters, and what lies between them
 inline constexpr int64_t kReserved = 1LL << 30;  ///< bytes of the device that a plan leaves to the driver
 
+class Libraries;
+
 struct Prepared {
-  Prepared(const Driver& driver) : modules(driver), parameters(driver), arena(driver) {}
+  Prepared(const Driver& driver) : modules(driver), parameters(driver), arena(driver), workspace(driver) {}
   Modules modules;
   Memory parameters, arena;
+  Memory workspace;  ///< of library calls, which run one after another
   Layout layout;
-  std::vector<ReadyStep> steps;              ///< by StepId
-  std::vector<model::KernelRecord> records;  ///< one a kernel of the plan, then one a distinct product or copy of our own
+  std::vector<ReadyStep> steps;  ///< by StepId
+  std::vector<model::KernelRecord>
+      records;  ///< one a kernel of the plan, then one a distinct product or copy of our own, then one a distinct call
   PrepareTimes times;
 
   Address address(BufferId buffer) const;
   int64_t bytes(BufferId buffer) const { return layout.places[static_cast<size_t>(buffer)].bytes; }
 };
 
-/// Errors: more memory needed than is free less kReserved, before anything is compiled; a kernel that NVRTC or the driver refuses.
-base::Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const Gpu& gpu, const Workshop& workshop);
+/// Errors: more memory needed than is free less kReserved, before anything is compiled; a kernel that NVRTC or the driver refuses. The
+/// libraries outlive what is prepared.
+base::Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const Gpu& gpu, const Workshop& workshop, Libraries& libraries);
 
 }  // namespace replay::cuda

@@ -51,8 +51,7 @@ base::Error Runner::at(const base::Error& error, const Sequence& steps) const {
 }
 
 Started Runner::described(StepId step, int executions) const {
-  const auto launches = static_cast<int64_t>(ready_.steps[static_cast<size_t>(step)].launches.size());
-  return {step, executions, launches * executions, 0};
+  return {step, executions, operations_of(ready_.steps[static_cast<size_t>(step)]) * executions, 0};
 }
 
 Status Runner::start(StepId step, int executions) {

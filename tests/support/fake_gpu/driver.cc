@@ -103,6 +103,9 @@ int run_kernel(const Function& function, std::vector<Address> args, unsigned blo
 }
 
 }  // namespace
+
+bool Gpu::inside(Address at, size_t bytes) { return fake_gpu::inside(at, bytes); }
+
 }  // namespace fake_gpu
 
 using namespace fake_gpu;  // NOLINT: the functions below are C's
@@ -394,6 +397,11 @@ int cuGraphExecDestroy(void* instance) {
   CALLED();
   graphs.erase(instance);
   return gpu().remove(Thing::instance, instance) ? 0 : kInvalidHandle;
+}
+int cuGraphGetNodes(void* graph, void** nodes, size_t* count) {
+  CALLED();
+  if (!gpu().has(Thing::graph, graph) || nodes != nullptr) return kInvalidValue;
+  return *count = graphs[graph]->work.size(), 0;
 }
 int cuGraphDestroy(void* graph) {
   CALLED();

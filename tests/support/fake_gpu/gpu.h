@@ -1,6 +1,7 @@
-// A GPU for tests, on the host: libraries under the names of NVIDIA's (libcuda.so.1, libcupti.so.13, libnvrtc.so.13), all of them this one,
-// that the program opens as it opens theirs. Memory is memory of the host between pages that cannot be touched, machine code is code of the
-// host, made from the same text (tests/support/cuda_on_host.h), and time is counted, not measured: 2 µs a launch and 1 ns a block.
+// A GPU for tests, on the host: libraries under the names of NVIDIA's (libcuda.so.1, libcupti.so.13, libnvrtc.so.13,
+// libcublasLt.so.13), all of them this one, that the program opens as it opens theirs. Memory is memory of the host between pages that
+// cannot be touched, machine code is code of the host, made from the same text (tests/support/cuda_on_host.h), and time is counted, not
+// measured: 2 µs a launch and 1 ns a block.
 //
 // What a test wants to happen it says in the environment, or by fake_gpu_plan(): words separated by spaces,
 //
@@ -23,8 +24,8 @@ namespace fake_gpu {
 using Address = unsigned long long;
 
 /// One of the kinds of things that are made and have to be given back.
-enum class Thing : uint8_t { memory, module, stream, event, graph, instance, context };
-inline constexpr const char* kThings[] = {"memory", "module", "stream", "event", "graph", "instance", "context"};
+enum class Thing : uint8_t { memory, module, stream, event, graph, instance, context, library, description };
+inline constexpr const char* kThings[] = {"memory", "module", "stream", "event", "graph", "instance", "context", "library", "description"};
 
 /// A kernel, a copy or a fill that ran: what a record of CUPTI tells.
 struct Ran {
@@ -62,6 +63,8 @@ struct Gpu {
   bool has(Thing thing, const void* which) const;
   /// Into the stream: runs, or is captured.
   int put(Work work);
+  /// Is it all in one piece of memory that was allocated?
+  static bool inside(Address at, size_t bytes);
   int run(const Work& work, uint64_t node);
   /// The GPU's clock is the host's where it was waited for; in between only what runs takes time.
   void catch_up();

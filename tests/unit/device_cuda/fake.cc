@@ -3,17 +3,18 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <sstream>
 
 namespace replay::cuda {
 namespace {
 
 void* open_fake(const char* file) {
-  const bool known =
-      std::strcmp(file, "libcuda.so.1") == 0 || std::strcmp(file, "libcupti.so.13") == 0 || std::strcmp(file, "libnvrtc.so.13") == 0;
-  return known ? dlopen((std::string(BINARY_DIR "/tests/fake_gpu/") + file).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  constexpr std::string_view kKnown[] = {"libcuda.so.1", "libcupti.so.13", "libnvrtc.so.13", "libcublasLt.so.13"};
+  return std::ranges::find(kKnown, file) != std::end(kKnown)
+             ? dlopen((std::string(BINARY_DIR "/tests/fake_gpu/") + file).c_str(), RTLD_NOW | RTLD_LOCAL)
+             : nullptr;
 }
 void* find_in_fake(void* library, const char* symbol) { return dlsym(library, symbol); }
 std::string why_not() {
@@ -42,6 +43,7 @@ base::Status replay(const std::string& text, const Request& request, Replayed& o
   ASSIGN_OR_RETURN(Plan plan, make_plan(module, how));
   for (const Step* step : plan.steps) out.names.push_back(step->name);
   RETURN_IF_ERROR(device->prepare(plan));
+  for (const Step* step : plan.steps) out.classes.push_back(device->class_of(step->id, step->cls));
   out.kernels = device->kernels();
   out.device = device->describe();
   RETURN_IF_ERROR(load_inputs(plan, *device, {}));

@@ -41,6 +41,7 @@ struct Replayed {
   std::vector<model::KernelRecord> kernels;
   model::DeviceRecord device;
   std::vector<std::string> names;  ///< of steps
+  std::vector<Class> classes;      ///< of steps
 };
 
 struct Request {

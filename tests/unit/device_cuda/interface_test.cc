@@ -2,9 +2,11 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "replay/device/cuda/cublas.h"
 #include "replay/device/cuda/driver.h"
-#if __has_include(<cuda.h>) && __has_include(<cupti.h>)
+#if __has_include(<cuda.h>) && __has_include(<cupti.h>) && __has_include(<cublasLt.h>)
 #define HEADERS 1
+#include <cublasLt.h>
 #include <cuda.h>
 #include <cupti.h>
 
@@ -23,7 +25,7 @@ TEST(CudaInterface, EveryNameOfTheTableIsInTheDriversStub) {
     ++names;
     EXPECT_NE(dlsym(stub, function.symbol), nullptr) << function.symbol;
   });
-  EXPECT_EQ(names, 39);
+  EXPECT_EQ(names, 40);
 }
 
 #ifdef HEADERS
@@ -33,8 +35,8 @@ template <typename Ours, typename Theirs>
 constexpr bool kAlike = (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) ||
                         (!std::is_pointer_v<Ours> && !std::is_pointer_v<Theirs> && sizeof(Ours) == sizeof(Theirs));
 
-template <typename... Ours, typename... Theirs>
-constexpr bool alike(const Function<Ours...>&, CUresult (*)(Theirs...)) {
+template <typename... Ours, typename Status, typename... Theirs>
+constexpr bool alike(const Function<Ours...>&, Status (*)(Theirs...)) {
   if constexpr (sizeof...(Ours) != sizeof...(Theirs))
     return false;
   else
@@ -84,6 +86,94 @@ TEST(CudaInterface, FunctionsTakeWhatTheHeaderSays) {
   EXPECT_ALIKE(launch_graph, cuGraphLaunch);
   EXPECT_ALIKE(destroy_instance, cuGraphExecDestroy);
   EXPECT_ALIKE(destroy_graph, cuGraphDestroy);
+  EXPECT_ALIKE(graph_nodes, cuGraphGetNodes);
+}
+
+#define EXPECT_ALIKE_LT(member, function) EXPECT_TRUE(alike(lt.member, &::function)) << #function
+
+TEST(CudaInterface, FunctionsOfCublasLtTakeWhatTheHeaderSays) {
+  const CublasLt lt;
+  EXPECT_ALIKE_LT(create, cublasLtCreate);
+  EXPECT_ALIKE_LT(destroy, cublasLtDestroy);
+  EXPECT_ALIKE_LT(make_product, cublasLtMatmulDescCreate);
+  EXPECT_ALIKE_LT(drop_product, cublasLtMatmulDescDestroy);
+  EXPECT_ALIKE_LT(set_product, cublasLtMatmulDescSetAttribute);
+  EXPECT_ALIKE_LT(make_matrix, cublasLtMatrixLayoutCreate);
+  EXPECT_ALIKE_LT(drop_matrix, cublasLtMatrixLayoutDestroy);
+  EXPECT_ALIKE_LT(set_matrix, cublasLtMatrixLayoutSetAttribute);
+  EXPECT_ALIKE_LT(make_preference, cublasLtMatmulPreferenceCreate);
+  EXPECT_ALIKE_LT(drop_preference, cublasLtMatmulPreferenceDestroy);
+  EXPECT_ALIKE_LT(set_preference, cublasLtMatmulPreferenceSetAttribute);
+  EXPECT_ALIKE_LT(choose, cublasLtMatmulAlgoGetHeuristic);
+  EXPECT_ALIKE_LT(ask_algorithm, cublasLtMatmulAlgoConfigGetAttribute);
+  EXPECT_ALIKE_LT(multiply, cublasLtMatmul);
+  EXPECT_EQ(sizeof(Algorithm), sizeof(cublasLtMatmulHeuristicResult_t));
+  EXPECT_EQ(offsetof(Algorithm, workspace_bytes), offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
+  EXPECT_EQ(offsetof(Algorithm, state), offsetof(cublasLtMatmulHeuristicResult_t, state));
+}
+
+/// Made and set by the real library, which needs no GPU for that: an attribute of another size would be refused.
+TEST(CudaInterface, AttributesOfCublasLtHaveTheSizesThatAreSet) {
+  const Opened library = open_library(Library::cublas_lt, system_opener());
+  if (library.handle == nullptr) GTEST_SKIP() << library.why;
+  CublasLt lt;
+  ASSERT_EQ(fill(lt, library.handle, system_opener()), nullptr);
+  void *product = nullptr, *matrix = nullptr, *preference = nullptr;
+  ASSERT_EQ(lt.make_product.address(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F), 0);
+  ASSERT_EQ(lt.make_matrix.address(&matrix, CUDA_R_16F, 4, 4, 4), 0);
+  ASSERT_EQ(lt.make_preference.address(&preference), 0);
+  const auto set = [](const auto& function, void* which, auto attribute, size_t bytes) {
+    const uint64_t zero = 0;
+    return function.address(which, static_cast<int>(attribute), &zero, bytes);
+  };
+  using enum ProductAttribute;
+  for (const auto which : {op_a, op_b, epilogue, bias_type})
+    EXPECT_EQ(set(lt.set_product, product, which, 4), 0) << static_cast<int>(which);
+  for (const auto which : {ProductAttribute::bias, aux, aux_ld, aux_batch_stride, a_scale, b_scale, d_scale})
+    EXPECT_EQ(set(lt.set_product, product, which, 8), 0) << static_cast<int>(which);
+  EXPECT_EQ(set(lt.set_matrix, matrix, MatrixAttribute::batch, 4), 0);
+  EXPECT_EQ(set(lt.set_matrix, matrix, MatrixAttribute::batch_stride, 8), 0);
+  EXPECT_EQ(set(lt.set_preference, preference, PreferenceAttribute::workspace_bytes, 8), 0);
+  for (const auto which : {PreferenceAttribute::alignment_a, PreferenceAttribute::alignment_b, PreferenceAttribute::alignment_c,
+                           PreferenceAttribute::alignment_d})
+    EXPECT_EQ(set(lt.set_preference, preference, which, 4), 0) << static_cast<int>(which);
+  EXPECT_EQ(lt.drop_preference.address(preference), 0);
+  EXPECT_EQ(lt.drop_matrix.address(matrix), 0);
+  EXPECT_EQ(lt.drop_product.address(product), 0);
+}
+
+TEST(CudaInterface, NumbersOfCublasLtAreTheHeaders) {
+  EXPECT_EQ(static_cast<int>(CudaType::f32), CUDA_R_32F);
+  EXPECT_EQ(static_cast<int>(CudaType::f64), CUDA_R_64F);
+  EXPECT_EQ(static_cast<int>(CudaType::f16), CUDA_R_16F);
+  EXPECT_EQ(static_cast<int>(CudaType::bf16), CUDA_R_16BF);
+  EXPECT_EQ(static_cast<int>(CudaType::s8), CUDA_R_8I);
+  EXPECT_EQ(static_cast<int>(CudaType::s32), CUDA_R_32I);
+  EXPECT_EQ(static_cast<int>(CudaType::f8e4m3), CUDA_R_8F_E4M3);
+  EXPECT_EQ(static_cast<int>(CudaType::f8e5m2), CUDA_R_8F_E5M2);
+  EXPECT_EQ(static_cast<int>(ComputeType::f32), CUBLAS_COMPUTE_32F);
+  EXPECT_EQ(static_cast<int>(ComputeType::f64), CUBLAS_COMPUTE_64F);
+  EXPECT_EQ(static_cast<int>(ComputeType::s32), CUBLAS_COMPUTE_32I);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::op_a), CUBLASLT_MATMUL_DESC_TRANSA);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::op_b), CUBLASLT_MATMUL_DESC_TRANSB);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::epilogue), CUBLASLT_MATMUL_DESC_EPILOGUE);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::bias), CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::aux), CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::aux_ld), CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::aux_batch_stride), CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::a_scale), CUBLASLT_MATMUL_DESC_A_SCALE_POINTER);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::b_scale), CUBLASLT_MATMUL_DESC_B_SCALE_POINTER);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::d_scale), CUBLASLT_MATMUL_DESC_D_SCALE_POINTER);
+  EXPECT_EQ(static_cast<int>(ProductAttribute::bias_type), CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
+  EXPECT_EQ(static_cast<int>(MatrixAttribute::batch), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+  EXPECT_EQ(static_cast<int>(MatrixAttribute::batch_stride), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+  EXPECT_EQ(static_cast<int>(PreferenceAttribute::workspace_bytes), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+  EXPECT_EQ(static_cast<int>(PreferenceAttribute::alignment_a), CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+  EXPECT_EQ(static_cast<int>(PreferenceAttribute::alignment_d), CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+  EXPECT_EQ(static_cast<int>(AlgorithmAttribute::id), CUBLASLT_ALGO_CONFIG_ID);
+  EXPECT_EQ(static_cast<int>(AlgorithmAttribute::tile), CUBLASLT_ALGO_CONFIG_TILE_ID);
+  EXPECT_EQ(static_cast<int>(AlgorithmAttribute::split_k), CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+  EXPECT_EQ(static_cast<int>(AlgorithmAttribute::stages), CUBLASLT_ALGO_CONFIG_STAGES_ID);
 }
 
 TEST(CudaInterface, NumbersAreTheHeaders) {

@@ -1,0 +1,97 @@
+// Products run by cuBLASLt as the fake plays it: results, what is recorded of them, and what happens where it refuses.
+#include <algorithm>
+
+#include "tests/unit/device_cuda/fake.h"
+
+namespace replay::cuda {
+namespace {
+
+/// Results in f32 of a sum that is long enough to be split: two operations of the GPU a call.
+constexpr const char* kLong = R"(HloModule m
+ENTRY e { a = f16[24,320] parameter(0)
+ b = f16[320,40] parameter(1)
+ c = f16[24,40] parameter(2)
+ d = f32[24,40] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ g = f16[24,40] custom-call(a, b, c), custom_call_target="__cublas$gemm", backend_config={"alpha_real":1.25,"beta":1,"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"],"lhs_batch_dimensions":[],"rhs_batch_dimensions":[]}}
+ h = f32[24,40] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ ROOT r = (f32[24,40], f16[24,40], f32[24,40]) tuple(d, g, h) }
+)";
+
+const model::KernelRecord* library_record(const Replayed& run) {
+  const auto found = std::ranges::find(run.kernels, "library", &model::KernelRecord::language);
+  return found == run.kernels.end() ? nullptr : &*found;
+}
+
+class CublasModes : public testing::TestWithParam<const char*> {};
+
+TEST_P(CublasModes, ResultsAndTimesAreThoseOfTheLibrary) {
+  plan_fake("");
+  const Replayed run = replay_on_fake(kLong, {.mode = GetParam()});
+  ASSERT_FALSE(run.error) << run.error->message;
+  EXPECT_EQ(run.outcome.failed_step, -1);
+  ASSERT_EQ(run.classes, (std::vector<Class>{Class::library, Class::library, Class::library}));
+  const model::KernelRecord* record = library_record(run);
+  ASSERT_NE(record, nullptr);
+  EXPECT_EQ(record->implementation,
+            "cuBLASLt 13.1: rank 1 of 2, algorithm 66, tile 20, stages 4, split-K 2, workspace 3840 B, 2 operations");
+  EXPECT_EQ(record->source, "NN 40x24x320 f16·f16→f32, ld 40 320 40, transposed; addresses 0 0 0 0 0\n");
+  EXPECT_EQ(run.device.libraries.substr(run.device.libraries.size() - 15), ", cuBLASLt 13.1");
+  int64_t summed_ns = 0, samples = 0;
+  for (const model::Sample& sample : run.kept.samples)
+    if (sample.step == 0) summed_ns += sample.duration_ns, ++samples;
+  const bool counted = std::string_view(GetParam()) != "events";
+  EXPECT_TRUE(!counted || summed_ns == samples * 2 * 2001) << summed_ns;
+  EXPECT_EQ(fake_report().find("left behind"), std::string::npos) << fake_report();
+}
+INSTANTIATE_TEST_SUITE_P(Cuda, CublasModes, testing::Values("stream", "graph", "events"),
+                         [](const auto& info) { return std::string(info.param); });
+
+/// Every call that can fail, each time it is made: the product gets a kernel of ours, which says why, and is no library's.
+TEST(Cublas, AProductThatIsRefusedGetsAKernelWithTheReason) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"cublasLtCreate", "cublasLtCreate: CUBLAS_STATUS_NOT_INITIALIZED (1)"},
+      {"cublasLtMatmulDescCreate", "cublasLtMatmulDescCreate: CUBLAS_STATUS_NOT_INITIALIZED (1)"},
+      {"cublasLtMatmulDescSetAttribute", "cublasLtMatmulDescSetAttribute: CUBLAS_STATUS_NOT_INITIALIZED (1)"},
+      {"cublasLtMatrixLayoutCreate", "cublasLtMatrixLayoutCreate: CUBLAS_STATUS_NOT_INITIALIZED (1)"},
+      {"cublasLtMatmulPreferenceCreate", "cublasLtMatmulPreferenceCreate: CUBLAS_STATUS_NOT_INITIALIZED (1)"},
+      {"cublasLtMatmulPreferenceSetAttribute", "cublasLtMatmulPreferenceSetAttribute: CUBLAS_STATUS_NOT_INITIALIZED (1)"},
+      {"cublasLtMatmulAlgoGetHeuristic", "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_INITIALIZED (1)"},
+  };
+  constexpr const char* kOne =
+      "HloModule m\nENTRY e {\n a = f32[5,7] parameter(0)\n b = f32[7,3] parameter(1)\n"
+      " ROOT d = f32[5,3] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
+  for (const auto& [function, why] : cases) {
+    plan_fake(std::string("fail=") + function + ":1:1");
+    const Replayed run = replay_on_fake(kOne, {});
+    ASSERT_FALSE(run.error) << function << ": " << run.error->message;
+    EXPECT_EQ(run.outcome.failed_step, -1) << function;
+    EXPECT_EQ(run.classes.at(0), Class::kernel) << function;
+    EXPECT_EQ(library_record(run), nullptr) << function;
+    EXPECT_TRUE(run.kernels.at(0).implementation.ends_with(std::string("; no library: ") + why)) << run.kernels[0].implementation;
+    EXPECT_EQ(fake_report().find("left behind"), std::string::npos) << function << fake_report();
+  }
+}
+
+TEST(Cublas, WhereTheFirstChoiceDoesNotRunTheNextDoes) {
+  plan_fake("fail=cublasLtMatmul:1:15");
+  const Replayed run = replay_on_fake(kLong, {.passes = 1});
+  ASSERT_FALSE(run.error) << run.error->message;
+  EXPECT_EQ(run.classes.at(0), Class::library);
+  EXPECT_EQ(library_record(run)->implementation,
+            "cuBLASLt 13.1: rank 2 of 2, algorithm 66, tile 20, stages 4, split-K 1, workspace 0 B, 1 operation");
+}
+
+TEST(Cublas, TypesThatItDoesNotMultiplyGetAKernel) {
+  plan_fake("");
+  const Replayed run = replay_on_fake(
+      "HloModule m\nENTRY e {\n a = s16[5,7] parameter(0)\n b = s16[7,3] parameter(1)\n"
+      " ROOT d = s32[5,3] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+      {});
+  ASSERT_FALSE(run.error) << run.error->message;
+  EXPECT_EQ(run.classes.at(0), Class::kernel);
+  EXPECT_TRUE(run.kernels.at(0).implementation.ends_with("; no library: cuBLASLt does not multiply s16 and s16 into s32"));
+  EXPECT_EQ(fake_calls(fake_report(), "cublasLtCreate"), 0);
+}
+
+}  // namespace
+}  // namespace replay::cuda
