@@ -48,7 +48,8 @@ void add_faster(const model::Sample& a, const model::Sample& b, model::Sample& s
 
 Alternation::Alternation(const Plan& plan, Device& device, const std::atomic<bool>& stop) : plan_(plan), device_(device), stop_(stop) {
   for (const Variant& variant : plan.variants) {
-    if (!variant.why.empty()) continue;
+    const bool whole = std::ranges::none_of(variant.parts, [](const Step& part) { return part.cls == Class::skip; });
+    if (!variant.why.empty() || !whole) continue;
     State& state = by_step_[variant.fused];
     state.variant = &variant;
     state.parts_s.resize(variant.parts.size());

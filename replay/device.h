@@ -53,6 +53,12 @@ class Device {
     (void)step;
     return planned;
   }
+  /// Of the last prepare(): why a step that a kernel was planned for can't be started after all, as when its compiler refuses the text;
+  /// "": it can. replay::prepare() asks.
+  virtual std::string why_not(StepId step) const {
+    (void)step;
+    return {};
+  }
   virtual base::Status write(BufferId buffer, std::span<const std::byte> physical) = 0;
   virtual base::Status read(BufferId buffer, std::span<std::byte> physical) = 0;
   /// Host memory of a buffer, for devices that have it there (cpu, reference); empty otherwise. Lets inputs be made in place and verify

@@ -93,7 +93,7 @@ struct Engine::Impl {
   }
 
   base::Result<bool> visit(const Step& step, int depth) {
-    if (step.cls == Class::skip) return true;
+    if (step.cls == Class::skip) return leave_out(step);
     if (observer != nullptr) observer->progress({stage, step.id, static_cast<int32_t>(plan.steps.size()), pass, left_s});
     const bool compared = alternation.has(step.id) && (options.timed.empty() || options.timed[static_cast<size_t>(step.id)]);
     if (compared) RETURN_IF_ERROR(begin_comparison(step));
@@ -110,6 +110,20 @@ struct Engine::Impl {
       RETURN_IF_ERROR(collect());
       RETURN_IF_ERROR(alternation.run(step.id, depth == 0 ? Alternation::Place::straight : Alternation::Place::loop));
     }
+    return true;
+  }
+
+  /// What a skipped step would have made is zeros: the same in every run, and no loop goes on because of it.
+  base::Result<bool> leave_out(const Step& step) {
+    if (!device.keeps_values()) return true;
+    for (const BufferId id : step.out) {
+      if (const auto memory = device.memory(id); !memory.empty()) {
+        std::ranges::fill(memory, std::byte{0});
+        continue;
+      }
+      RETURN_IF_ERROR(device.write(id, std::vector<std::byte>(static_cast<size_t>(plan.buffers[static_cast<size_t>(id)].bytes))));
+    }
+    if (mode == Mode::verify) RETURN_IF_ERROR(verifier->after(step));
     return true;
   }
 

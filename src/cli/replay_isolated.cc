@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "replay/prepare.h"
 #include "src/base/clock.h"
 #include "src/base/text.h"
 #include "src/cli/output.h"
@@ -129,7 +130,8 @@ class Runner {
     const auto own = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const replay::Step* s) { return s->name == first.name; });
     if (own == plan.steps.end()) return base::Error{"has no step of its own"};
     const auto preparing = base::Clock::now();
-    RETURN_IF_ERROR(device->prepare(plan));
+    RETURN_IF_ERROR(replay::prepare(plan, *device));
+    if ((*own)->cls == replay::Class::skip) return base::Error{(*own)->why};
     record_.compile_ns += base::since_ns(preparing);
     replay::InputOptions inputs;
     inputs.recipes.seed = options_.seed;

@@ -14,6 +14,7 @@
 #include "replay/engine.h"
 #include "replay/fuse.h"
 #include "replay/measure/criterion.h"
+#include "replay/prepare.h"
 #include "src/base/clock.h"
 #include "src/base/text.h"
 #include "src/cli/fusion_records.h"
@@ -217,11 +218,11 @@ class Session {
   }
 
   base::Status work() {
-    warn_of_skips(*plan_, line_);
     if (options_.isolated) return isolated();
     const auto compiling = base::Clock::now();
-    RETURN_IF_ERROR(device_->prepare(*plan_));
+    RETURN_IF_ERROR(replay::prepare(*plan_, *device_));
     record_.compile_ns = base::since_ns(compiling);
+    warn_of_skips(*plan_, line_);
     if (stop_requested()) return stopped();
     ASSIGN_OR_RETURN(const std::vector<model::Setting> filled, replay::load_inputs(*plan_, *device_, inputs_, &stop_requested()));
     record_.options.push_back({"seed", std::to_string(inputs_.recipes.seed)});
@@ -251,6 +252,7 @@ class Session {
 
   /// The whole plan is described, but never prepared: its memory may be more than there is.
   base::Status isolated() {
+    warn_of_skips(*plan_, line_);
     RETURN_IF_ERROR(device_->measure_ceilings(record_.device));
     record_.options.push_back({"seed", std::to_string(options_.seed)});
     RETURN_IF_ERROR(describe_plan());

@@ -40,7 +40,7 @@ std::string cache_folder() {
   return home.empty() ? "" : home + "/.cache/profile/cubins";
 }
 
-std::string cache_key(std::string_view text, int architecture, std::string_view compiler) {
+std::string cache_key(std::string_view text, std::string_view architecture, std::string_view compiler) {
   return base::sha256_hex(fmt::format("{}\n{}\n{}", compiler, architecture, text));
 }
 

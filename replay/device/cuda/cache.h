@@ -27,6 +27,6 @@ class Cache {
 /// PROFILE_CACHE, or profile/cubins in the user's cache folder; "": there is none.
 std::string cache_folder();
 /// Changes with each of: text, architecture, and the compiler (its options, version and build).
-std::string cache_key(std::string_view text, int architecture, std::string_view compiler);
+std::string cache_key(std::string_view text, std::string_view architecture, std::string_view compiler);
 
 }  // namespace replay::cuda

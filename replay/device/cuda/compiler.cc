@@ -13,6 +13,8 @@
 #include <cstring>
 #include <span>
 
+#include "src/base/text.h"
+
 namespace replay::cuda {
 
 struct Compiler::Functions {
@@ -24,6 +26,8 @@ struct Compiler::Functions {
   int (*compile)(void*, int options, const char* const*) = nullptr;
   int (*code_size)(void*, size_t*) = nullptr;
   int (*code)(void*, char*) = nullptr;
+  int (*ptx_size)(void*, size_t*) = nullptr;
+  int (*ptx)(void*, char*) = nullptr;
   int (*log_size)(void*, size_t*) = nullptr;
   int (*log)(void*, char*) = nullptr;
   const char* (*error)(int) = nullptr;
@@ -93,7 +97,33 @@ int64_t number_before(std::string_view line, std::string_view word) {
   return value;
 }
 
+/// Of a log, the first line that names an error; "": none does.
+std::string first_error(std::string_view log) {
+  while (!log.empty()) {
+    const size_t end = std::min(log.find('\n'), log.size());
+    const std::string_view line = log.substr(0, end);
+    log.remove_prefix(std::min(end + 1, log.size()));
+    if (line.find("error") != std::string_view::npos) return base::escaped(line);
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string Architecture::text() const { return fmt::format("{}_{}", ptx ? "compute" : "sm", number); }
+
+base::Result<Architecture> architecture_for(int major, int minor, const std::vector<int>& known) {
+  const int own = 10 * major + minor;
+  int machine = 0, older = 0;
+  for (const int candidate : known) {
+    if (candidate > own) continue;
+    older = std::max(older, candidate);
+    if (candidate / 10 == major) machine = std::max(machine, candidate);
+  }
+  if (machine != 0) return Architecture{machine, false};
+  if (older != 0) return Architecture{older, true};
+  return base::Error{fmt::format("compiles for nothing as old as sm_{}", own), base::Exit::missing_capability};
+}
 
 std::vector<Usage> read_usage(std::string_view log) {
   constexpr std::string_view kEntry = "Compiling entry function '";
@@ -138,6 +168,8 @@ base::Result<std::unique_ptr<Compiler>> Compiler::open(const Opener& opener) {
   find(functions->compile, "nvrtcCompileProgram");
   find(functions->code_size, "nvrtcGetCUBINSize");
   find(functions->code, "nvrtcGetCUBIN");
+  find(functions->ptx_size, "nvrtcGetPTXSize");
+  find(functions->ptx, "nvrtcGetPTX");
   find(functions->log_size, "nvrtcGetProgramLogSize");
   find(functions->log, "nvrtcGetProgramLog");
   find(functions->error, "nvrtcGetErrorString");
@@ -164,13 +196,13 @@ std::string Compiler::identity() const {
                      fmt::join(kOptions, " "));
 }
 
-base::Result<Machine> Compiler::compile(const std::string& text, int architecture) const {
+base::Result<Machine> Compiler::compile(const std::string& text, const Architecture& architecture) const {
   const Functions& f = *functions_;
   const auto begin = std::chrono::steady_clock::now();
   Program<Functions> program{f};
   if (const int failed = f.create(&program.handle, text.c_str(), "kernel.cu", 0, nullptr, nullptr); failed != 0)
     return base::Error{fmt::format("NVRTC: {}", f.error(failed))};
-  const std::string arch = fmt::format("--gpu-architecture=sm_{}", architecture);
+  const std::string arch = "--gpu-architecture=" + architecture.text();
   std::vector<const char*> options{arch.c_str()};
   options.insert(options.end(), std::begin(kOptions), std::end(kOptions));
   const int failed = f.compile(program.handle, static_cast<int>(options.size()), options.data());
@@ -181,10 +213,13 @@ base::Result<Machine> Compiler::compile(const std::string& text, int architectur
     f.log(program.handle, made.log.data());
     made.log.resize(size - 1);
   }
-  if (failed != 0) return base::Error{fmt::format("NVRTC, sm_{}: {}\n{}", architecture, f.error(failed), made.log)};
-  if (f.code_size(program.handle, &size) != 0) return base::Error{"NVRTC gives no machine code"};
+  if (failed != 0) {
+    const std::string line = first_error(made.log);
+    return base::Error{fmt::format("NVRTC, {}: {}", architecture.text(), line.empty() ? f.error(failed) : line)};
+  }
+  if ((architecture.ptx ? f.ptx_size : f.code_size)(program.handle, &size) != 0) return base::Error{"NVRTC gives no code"};
   made.code.resize(size);
-  f.code(program.handle, made.code.data());
+  (architecture.ptx ? f.ptx : f.code)(program.handle, made.code.data());
   made.usage = read_usage(made.log);
   made.compile_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
   return made;

@@ -21,11 +21,21 @@ struct Usage {
 std::vector<Usage> read_usage(std::string_view log);
 
 struct Machine {
-  std::vector<char> code;  ///< a cubin
+  std::vector<char> code;  ///< a cubin, or PTX with the 0 that ends it
   std::vector<Usage> usage;
   std::string log;
   int64_t compile_ns = 0;
 };
+
+/// What kernels are compiled for.
+struct Architecture {
+  int number = 0;            ///< of a compute capability: 90
+  bool ptx = false;          ///< not machine code, but what the driver of a newer GPU compiles itself
+  std::string text() const;  ///< "sm_90"; PTX: "compute_90"
+};
+/// Machine code of the newest architecture of the GPU's generation that is not newer than it; where the compiler knows none, PTX of the
+/// newest that it knows. Error: the GPU is older than all of them.
+base::Result<Architecture> architecture_for(int major, int minor, const std::vector<int>& known);
 
 class Compiler {
  public:
@@ -35,9 +45,9 @@ class Compiler {
   Compiler(const Compiler&) = delete;
   Compiler& operator=(const Compiler&) = delete;
 
-  /// For compute capability `architecture` (90: sm_90). Error: what NVRTC or ptxas says. May be called by several threads.
-  base::Result<Machine> compile(const std::string& text, int architecture) const;
-  /// Those that cubins can be made for, ascending.
+  /// Error: the first line in which NVRTC or ptxas says what is wrong. May be called by several threads.
+  base::Result<Machine> compile(const std::string& text, const Architecture& architecture) const;
+  /// Those that can be compiled for, ascending.
   std::vector<int> architectures() const;
   std::string version() const;
   /// All of it that machine code depends on: version, build, and the options that are given.

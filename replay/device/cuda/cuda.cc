@@ -27,20 +27,16 @@ Result<Mode> mode_of(const std::string& name) {
   return found->second;
 }
 
-/// The newest architecture whose machine code runs on the GPU: of its generation, and not newer than it.
-Result<int> architecture_for(const Properties& gpu, const Compiler& compiler) {
-  int best = 0;
-  for (const int candidate : compiler.architectures())
-    if (candidate / 10 == gpu.major && candidate % 10 <= gpu.minor) best = std::max(best, candidate);
-  if (best != 0) return best;
-  return Error{fmt::format("NVRTC {} makes no machine code for sm_{}{} ({})", compiler.version(), gpu.major, gpu.minor, gpu.name),
-               base::Exit::missing_capability};
+Result<Architecture> architecture_of(const Properties& gpu, const Compiler& compiler) {
+  auto found = cuda::architecture_for(gpu.major, gpu.minor, compiler.architectures());
+  if (!found.ok()) return Error{fmt::format("NVRTC {} {} ({})", compiler.version(), found.error().message, gpu.name), found.error().exit};
+  return found;
 }
 
 class CudaDevice final : public Device {
  public:
   CudaDevice(const DeviceOptions& options, Mode mode, std::unique_ptr<Compiler> compiler, Result<Cupti*> cupti, std::unique_ptr<Gpu> gpu,
-             int architecture, const Opener& opener)
+             const Architecture& architecture, const Opener& opener)
       : threads_(options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))),
         mode_(mode),
         architecture_(architecture),
@@ -58,8 +54,9 @@ class CudaDevice final : public Device {
     return ready_ != nullptr ? ready_->records : std::vector<model::KernelRecord>();
   }
   std::vector<int32_t> kernels_of(StepId step) const override { return has(step) ? of(step).records : std::vector<int32_t>(); }
-  Class class_of(StepId step, Class planned) const override { return has(step) ? of(step).cls : planned; }
+  Class class_of(StepId step, Class planned) const override { return has(step) && planned != Class::skip ? of(step).cls : planned; }
   std::string precision_of(StepId step) const override { return has(step) ? of(step).precision : ""; }
+  std::string why_not(StepId step) const override { return has(step) ? of(step).why : ""; }
   Status write(BufferId buffer, std::span<const std::byte> physical) override;
   Status read(BufferId buffer, std::span<std::byte> physical) override;
   Status start(StepId step, int executions) override;
@@ -75,7 +72,7 @@ class CudaDevice final : public Device {
 
   int threads_;
   Mode mode_;
-  int architecture_;
+  Architecture architecture_;
   std::unique_ptr<Compiler> compiler_;
   Result<Cupti*> cupti_;
   std::unique_ptr<Gpu> gpu_;
@@ -105,7 +102,7 @@ model::DeviceRecord CudaDevice::describe() const {
   add("mode", std::string(std::ranges::find(kModes + 1, std::end(kModes), mode_, &std::pair<std::string_view, Mode>::second)->first));
   add("timer", timer());
   add("compute_capability", fmt::format("{}.{}", gpu.major, gpu.minor));
-  add("machine_code", fmt::format("sm_{}", architecture_));
+  add("machine_code", architecture_.text() + (architecture_.ptx ? ", compiled by the driver" : ""));
   add("machine_code_kept_in", cache_folder());
   add("memory_bytes", std::to_string(gpu.memory_bytes));
   add("l2_bytes", std::to_string(gpu.l2_bytes));
@@ -202,7 +199,7 @@ Result<std::unique_ptr<Device>> open_with(const DeviceOptions& options, const Op
   Result<Cupti*> cupti = mode == Mode::events ? Result<Cupti*>(Error{"not asked for"}) : Cupti::open(opener);
   auto gpu = Gpu::open(opener);
   if (!gpu.ok()) return refused(gpu.error());
-  const auto architecture = architecture_for((*gpu)->properties(), **compiler);
+  const auto architecture = architecture_of((*gpu)->properties(), **compiler);
   if (!architecture.ok()) return refused(architecture.error());
   return std::unique_ptr<Device>(
       std::make_unique<CudaDevice>(options, mode, *std::move(compiler), std::move(cupti), *std::move(gpu), *architecture, opener));

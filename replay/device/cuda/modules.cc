@@ -16,14 +16,14 @@ using base::Result;
 
 Result<Machine> machine_for(const kernel::Kernel& kernel, const Workshop& workshop, const std::string& identity) {
   if (kernel.parts.empty()) return Machine();
-  const std::string text = named_text(kernel), key = cache_key(text, workshop.architecture, identity);
+  const std::string text = named_text(kernel), key = cache_key(text, workshop.architecture.text(), identity);
   if (auto kept = workshop.cache.find(key)) return *std::move(kept);
   ASSIGN_OR_RETURN(Machine made, workshop.compiler->compile(text, workshop.architecture));
   workshop.cache.keep(key, made);
   return made;
 }
 
-/// By kernel; every one is tried, so that the first failure in their order is reported whichever thread came first.
+/// By kernel; every one is tried.
 std::vector<std::optional<Result<Machine>>> compile(std::span<const kernel::Kernel* const> kernels, const Workshop& workshop) {
   std::vector<std::optional<Result<Machine>>> made(kernels.size());
   const std::string identity = workshop.compiler->identity();
@@ -36,6 +36,10 @@ std::vector<std::optional<Result<Machine>>> compile(std::span<const kernel::Kern
   work();
   others.clear();  // waits for them
   return made;
+}
+
+model::KernelRecord record_of(const kernel::Kernel& kernel, std::string implementation) {
+  return {kernel.key, kernel.name, std::string(text(kernel.language)), std::move(implementation), kernel.code, 0, 0};
 }
 
 }  // namespace
@@ -59,9 +63,8 @@ Modules::~Modules() {
   for (void* module : modules_) driver_.unload_module.address(module);  // nothing can be done where it fails
 }
 
-Result<Loaded> Modules::load(const kernel::Kernel& kernel, const Machine& machine, int architecture) {
-  Loaded loaded;
-  loaded.record = {kernel.key, kernel.name, std::string(text(kernel.language)), "nothing to compute", kernel.code, 0, 0};
+Result<Loaded> Modules::load(const kernel::Kernel& kernel, const Machine& machine, const Architecture& architecture) {
+  Loaded loaded{{}, record_of(kernel, "nothing to compute"), ""};
   if (kernel.parts.empty()) return loaded;
   void* module = nullptr;
   RETURN_IF_ERROR(driver_.call(driver_.load_module, &module, static_cast<const void*>(machine.code.data())));
@@ -82,7 +85,7 @@ Result<Loaded> Modules::load(const kernel::Kernel& kernel, const Machine& machin
                        kernel.parts[i].block_threads, registers, shared_bytes, local_bytes, blocks);
     loaded.functions.push_back(function);
   }
-  loaded.record.implementation = fmt::format("nvrtc sm_{}{}", architecture, use);
+  loaded.record.implementation = fmt::format("nvrtc {}{}", architecture.text(), use);
   loaded.record.compile_ns = machine.compile_ns;
   loaded.record.code_bytes = static_cast<int64_t>(machine.code.size());
   return loaded;
@@ -93,7 +96,10 @@ Result<std::vector<Loaded>> Modules::load(std::span<const kernel::Kernel* const>
   std::vector<Loaded> all;
   for (size_t k = 0; k < kernels.size(); ++k) {
     const Result<Machine>& machine = *machines[k];
-    if (!machine.ok()) return Error{fmt::format("kernel {}: {}", kernels[k]->name, machine.error().message)};
+    if (!machine.ok()) {
+      all.push_back({{}, record_of(*kernels[k], "not compiled: " + machine.error().message), machine.error().message});
+      continue;
+    }
     auto loaded = load(*kernels[k], *machine, workshop.architecture);
     if (!loaded.ok()) return Error{fmt::format("kernel {}: {}", kernels[k]->name, loaded.error().message)};
     all.push_back(*std::move(loaded));

@@ -18,7 +18,7 @@ namespace replay::cuda {
 /// What it takes to compile.
 struct Workshop {
   const Compiler* compiler = nullptr;
-  int architecture = 0;  ///< 90: sm_90
+  Architecture architecture;
   int threads = 1;
   Cache cache{""};
 };
@@ -26,6 +26,7 @@ struct Workshop {
 struct Loaded {
   std::vector<void*> functions;  ///< by part
   model::KernelRecord record;    ///< what it takes of a multiprocessor stands in `implementation`
+  std::string why;               ///< not empty: the compiler refuses it, and these are its words
 };
 
 /// Goes with everything that it has loaded. The driver outlives it.
@@ -35,11 +36,12 @@ class Modules {
   Modules(const Modules&) = delete;
   Modules& operator=(const Modules&) = delete;
   ~Modules();
-  /// In the order of `kernels`. Error: NVRTC's, ptxas' or the driver's word, and the kernel.
+  /// In the order of `kernels`; one that the compiler refuses is no reason to do without the others. Error: the driver's word, and the
+  /// kernel.
   base::Result<std::vector<Loaded>> load(std::span<const kernel::Kernel* const> kernels, const Workshop& workshop);
 
  private:
-  base::Result<Loaded> load(const kernel::Kernel& kernel, const Machine& machine, int architecture);
+  base::Result<Loaded> load(const kernel::Kernel& kernel, const Machine& machine, const Architecture& architecture);
 
   const Driver& driver_;
   std::vector<void*> modules_;

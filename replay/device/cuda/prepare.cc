@@ -88,6 +88,7 @@ class Resolver {
       else
         add_move(launch, made);
     }
+    if (!made.why.empty()) made.launches.clear();
     return made;
   }
 
@@ -103,6 +104,10 @@ class Resolver {
     std::vector<Address> args;
     for (const BufferId buffer : args_of(launch)) args.push_back(buffer < 0 ? 0 : ready_.address(buffer));
     step.records.push_back(static_cast<int32_t>(number));
+    if (!loaded_[number].why.empty()) {
+      step.why = fmt::format("kernel {}: {}", kernels_.all()[number]->name, loaded_[number].why);
+      return;
+    }
     for (size_t i = 0; i < parts.size(); ++i) {
       const auto& same = parts[i].same;
       const bool nothing = same[0] >= 0 && args[static_cast<size_t>(same[0])] == args[static_cast<size_t>(same[1])];

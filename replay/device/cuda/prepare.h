@@ -32,8 +32,8 @@ struct Prepared {
   int64_t bytes(BufferId buffer) const { return layout.places[static_cast<size_t>(buffer)].bytes; }
 };
 
-/// Errors: more memory needed than is free less kReserved, before anything is compiled; a kernel that NVRTC or the driver refuses. The
-/// libraries outlive what is prepared.
+/// A kernel that NVRTC refuses leaves its steps with a reason (ReadyStep::why), and no more. Errors: more memory needed than is free less
+/// kReserved, before anything is compiled; what the driver refuses. The libraries outlive what is prepared.
 base::Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const Gpu& gpu, const Workshop& workshop, Libraries& libraries);
 
 }  // namespace replay::cuda

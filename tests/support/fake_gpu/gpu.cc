@@ -46,6 +46,7 @@ void Gpu::plan(const std::string& words) {
     const std::string value = word.substr(word.find('=') + 1);
     if (word == "idle") idle = true;
     if (word.starts_with("free=")) free_bytes = static_cast<size_t>(std::atof(value.c_str()) * 1e9);
+    if (word.starts_with("refuse=")) refused = value;
     if (word.starts_with("report=")) {
       if (report_file.empty()) std::atexit(write_report);
       report_file = value;
@@ -122,6 +123,7 @@ extern "C" void fake_gpu_plan(const char* words) {
   gpu.capturing = nullptr;
   gpu.idle = false;
   gpu.free_bytes = fresh.free_bytes;
+  gpu.refused.clear();
   gpu.failures.clear();
   gpu.plan(words);
 }

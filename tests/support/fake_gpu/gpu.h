@@ -8,6 +8,7 @@
 //   fail=cuLaunchKernel:3:700   the third call of the function gives the error 700; errors of kernels (700 …) stay
 //   idle                        launches are checked, counted and timed, but compute nothing
 //   free=GB                     memory that is free, of 80
+//   refuse=WORD                 NVRTC finds an error in every text with this word in it
 //   report=FILE                 when the process ends: calls by function, and what was not given back
 #pragma once
 
@@ -46,6 +47,7 @@ struct Gpu {
   std::mutex lock;
   bool idle = false;
   size_t free_bytes = size_t{80} << 30;
+  std::string refused;  ///< word of texts that do not compile; empty: none
   std::map<std::string, int64_t> calls;
   std::map<Thing, std::map<void*, size_t>> things;
   int lost = 0;  ///< the error that stays; 0: none

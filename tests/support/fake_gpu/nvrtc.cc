@@ -76,7 +76,9 @@ int compile(Program& program) {
   if (mkdtemp(folder.data()) == nullptr) return kCompilation;
   std::string log;
   const std::string runners = runners_of(program.text, log);
-  std::ofstream(folder + "/kernel.cc") << program.text << runners;
+  const std::string& refused = Gpu::get().refused;
+  const bool refuses = !refused.empty() && program.text.find(refused) != std::string::npos;
+  std::ofstream(folder + "/kernel.cc") << program.text << runners << (refuses ? "#error \"refused\"\n" : "");
   const char* compiler = std::getenv("CXX");
   const std::string command = std::string(compiler != nullptr ? compiler : "c++") +
                               " -O1 -w -std=gnu++17 -ffp-contract=off -fno-strict-aliasing -fPIC -shared -I" SOURCE_DIR
@@ -114,8 +116,8 @@ int nvrtcDestroyProgram(void** program) {
 int nvrtcCompileProgram(void* program, int options, const char* const* list) {
   if (const int failed = called(__func__); failed != 0) return failed;
   for (int k = 0; k < options; ++k)
-    if (std::strncmp(list[k], "--gpu-architecture=sm_", 22) == 0 &&
-        std::ranges::find(kArchitectures, std::atoi(list[k] + 22)) == std::end(kArchitectures))
+    if (std::strncmp(list[k], "--gpu-architecture=", 19) == 0 &&
+        std::ranges::find(kArchitectures, std::atoi(std::strchr(list[k], '_') + 1)) == std::end(kArchitectures))
       return kInvalidOption;
   return compile(*static_cast<Program*>(program));
 }
@@ -124,6 +126,8 @@ int nvrtcGetCUBIN(void* program, char* code) {
   const std::string& made = static_cast<Program*>(program)->code;
   return std::memcpy(code, made.data(), made.size()), 0;
 }
+int nvrtcGetPTXSize(void* program, size_t* bytes) { return nvrtcGetCUBINSize(program, bytes); }
+int nvrtcGetPTX(void* program, char* code) { return nvrtcGetCUBIN(program, code); }
 int nvrtcGetProgramLogSize(void* program, size_t* bytes) { return *bytes = static_cast<Program*>(program)->log.size() + 1, 0; }
 int nvrtcGetProgramLog(void* program, char* log) {
   const std::string& text = static_cast<Program*>(program)->log;

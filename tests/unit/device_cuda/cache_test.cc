@@ -78,11 +78,12 @@ TEST_F(CudaCache, WithoutAFolderNothingIsKept) {
 }
 
 TEST_F(CudaCache, TheKeyChangesWithEachIngredient) {
-  const std::string key = cache_key("text", 90, "NVRTC 13.0 build options");
-  EXPECT_EQ(key, cache_key("text", 90, "NVRTC 13.0 build options"));
-  EXPECT_NE(key, cache_key("text ", 90, "NVRTC 13.0 build options"));
-  EXPECT_NE(key, cache_key("text", 80, "NVRTC 13.0 build options"));
-  EXPECT_NE(key, cache_key("text", 90, "NVRTC 13.0 other options"));
+  const std::string key = cache_key("text", "sm_90", "NVRTC 13.0 build options");
+  EXPECT_EQ(key, cache_key("text", "sm_90", "NVRTC 13.0 build options"));
+  EXPECT_NE(key, cache_key("text ", "sm_90", "NVRTC 13.0 build options"));
+  EXPECT_NE(key, cache_key("text", "sm_80", "NVRTC 13.0 build options"));
+  EXPECT_NE(key, cache_key("text", "compute_90", "NVRTC 13.0 build options"));
+  EXPECT_NE(key, cache_key("text", "sm_90", "NVRTC 13.0 other options"));
 }
 
 }  // namespace

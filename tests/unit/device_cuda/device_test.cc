@@ -162,7 +162,7 @@ TEST(CudaMemory, WhatIsWrittenBeyondAParameterIsSeen) {
   const auto plan = make_plan(*module, how);
   ASSERT_TRUE(plan.ok());
   Libraries libraries(fake_opener());
-  const auto ready = prepare(*plan, **gpu, {compiler->get(), 90, 1, Cache(cache_folder())}, libraries);
+  const auto ready = prepare(*plan, **gpu, {compiler->get(), {90}, 1, Cache(cache_folder())}, libraries);
   ASSERT_TRUE(ready.ok()) << ready.error().message;
   const Guards guards(*plan, **ready, **gpu);
   ASSERT_TRUE(guards.set().ok());
@@ -183,6 +183,40 @@ TEST(CudaFaults, AFaultOfAKernelNamesItsStep) {
             std::string::npos)
       << run.error->message;
 }
+
+/// Of three kernels, with sizes of their own: code that is kept from other tests must not be found.
+constexpr const char* kRefused = R"(HloModule m
+ENTRY e { a = f32[31,17] parameter(0)
+ b = f32[31,17] sine(a)
+ c = f32[31,17] exponential(b)
+ d = f32[31,17] sqrt(a)
+ t = f32[17,31] transpose(d), dimensions={1,0}
+ ROOT r = (f32[31,17], f32[17,31]) tuple(c, t) }
+)";
+
+class Refusal : public testing::TestWithParam<const char*> {};
+
+TEST_P(Refusal, OfOneKernelCostsItsStepAlone) {
+  plan_fake("refuse=two_over_pi(");
+  const Replayed run = replay_on_fake(kRefused, {.mode = GetParam()});
+  ASSERT_FALSE(run.error) << run.error->message;
+  EXPECT_EQ(run.outcome.failed_step, -1);
+  ASSERT_EQ(run.names.size(), 4u);
+  std::set<int> measured;
+  for (const model::Sample& sample : run.kept.samples) measured.insert(sample.step);
+  for (size_t s = 0; s < run.names.size(); ++s) {
+    EXPECT_EQ(run.skipped[s].empty(), run.names[s] != "b") << run.names[s];
+    EXPECT_EQ(measured.contains(static_cast<int>(s)), run.skipped[s].empty()) << run.names[s];
+    if (run.skipped[s].empty()) continue;
+    const std::string& why = run.skipped[s];
+    EXPECT_NE(why.find("NVRTC, sm_90: "), std::string::npos) << why;
+    EXPECT_NE(why.find("refused"), std::string::npos) << why;
+    EXPECT_EQ(why.find('\n'), std::string::npos) << why;
+  }
+  EXPECT_EQ(left_behind(fake_report()), "");
+}
+INSTANTIATE_TEST_SUITE_P(Cuda, Refusal, testing::Values("stream", "graph", "events"),
+                         [](const auto& info) { return std::string(info.param); });
 
 /// Every error of the driver at every call of a run: a message with the call's name and the number, no crash, and the passes before it
 /// kept.

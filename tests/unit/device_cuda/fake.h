@@ -40,8 +40,8 @@ struct Replayed {
   Kept kept;
   std::vector<model::KernelRecord> kernels;
   model::DeviceRecord device;
-  std::vector<std::string> names;  ///< of steps
-  std::vector<Class> classes;      ///< of steps
+  std::vector<std::string> names, skipped;  ///< of steps; why: "" where it is not
+  std::vector<Class> classes;               ///< of steps
 };
 
 struct Request {

@@ -101,18 +101,36 @@ TEST(CudaCompiler, ReadsWhatPtxasSaysOfEachFunction) {
   EXPECT_TRUE(read_usage("nothing of ptxas\n\nCompiling entry function '").size() <= 1);
 }
 
+TEST(CudaCompiler, TakesTheNewestMachineCodeThatRunsElsePtx) {
+  const std::vector<int> known{75, 80, 86, 89, 90, 100, 103, 110, 120};
+  const auto text = [&](int major, int minor) { return architecture_for(major, minor, known)->text(); };
+  EXPECT_EQ(text(9, 0), "sm_90");
+  EXPECT_EQ(text(8, 9), "sm_89");
+  EXPECT_EQ(text(8, 7), "sm_86");
+  EXPECT_EQ(text(12, 1), "sm_120");
+  EXPECT_EQ(text(13, 0), "compute_120");
+  EXPECT_EQ(text(9, 9), "sm_90");
+  const auto old = architecture_for(7, 0, known);
+  ASSERT_FALSE(old.ok());
+  EXPECT_EQ(old.error().message, "compiles for nothing as old as sm_70");
+}
+
 TEST(CudaCompiler, SaysWhatIsWrongWithAText) {
   const auto compiler = Compiler::open(system_opener());
   if (!compiler.ok()) GTEST_SKIP() << compiler.error().message;
-  const auto bad = (*compiler)->compile("extern \"C\" __global__ void k0() { unknown(); }", 90);
+  const auto bad = (*compiler)->compile("extern \"C\" __global__ void k0() { unknown(); }", {90});
   ASSERT_FALSE(bad.ok());
-  EXPECT_NE(bad.error().message.find("kernel.cu(1)"), std::string::npos) << bad.error().message;
-  const auto unknown = (*compiler)->compile("extern \"C\" __global__ void k0() {}", 12);
+  EXPECT_EQ(bad.error().message, "NVRTC, sm_90: kernel.cu(1): error: identifier \"unknown\" is undefined");
+  const auto unknown = (*compiler)->compile("extern \"C\" __global__ void k0() {}", {12});
   ASSERT_FALSE(unknown.ok());
-  const auto good = (*compiler)->compile("extern \"C\" __global__ void k0(int* x) { *x = 1; }", 90);
+  const auto good = (*compiler)->compile("extern \"C\" __global__ void k0(int* x) { *x = 1; }", {90});
   ASSERT_TRUE(good.ok()) << good.error().message;
   ASSERT_EQ(good->usage.size(), 1u);
   EXPECT_EQ(std::string_view(good->code.data() + 1, 3), "ELF");
+  const auto ptx = (*compiler)->compile("extern \"C\" __global__ void k0(int* x) { *x = 1; }", {90, true});
+  ASSERT_TRUE(ptx.ok()) << ptx.error().message;
+  EXPECT_NE(std::string_view(ptx->code.data()).find(".target sm_90"), std::string_view::npos);
+  EXPECT_EQ(ptx->code.back(), '\0');
 }
 
 }  // namespace
