@@ -12,6 +12,7 @@
 
 #include "replay/kernel/cuda_launch.h"
 #include "replay/kernel/cuda_prelude.h"
+#include "replay/kernel/cuda_trigonometry.h"
 #include "replay/kernel/known.h"
 
 namespace kernel {
@@ -95,6 +96,7 @@ class CudaFunction {
   void print();
   std::string body;
   std::set<int> arrays;
+  bool trigonometry = false;
 
  private:
   template <typename... A>
@@ -115,6 +117,7 @@ class CudaFunction {
   void each_lane(const Line& l, const std::string& text);
   std::string filled(const Line& l, std::string_view form) const;
   std::string conversion(const Line& l) const;
+  std::string name_of(Function function, Reg reg);
   void operation(const Line& l);
   void shuffle(const Line& l);
   void memory(const Line& l);
@@ -193,11 +196,20 @@ std::string CudaFunction::conversion(const Line& l) const {
   return "";
 }
 
+/// The prelude's own (cuda_trigonometry.h), else CUDA's.
+std::string CudaFunction::name_of(Function function, Reg reg) {
+  constexpr std::pair<Function, std::string_view> kOwn[] = {{Function::sin, "sine"}, {Function::cos, "cosine"}, {Function::tan, "tangent"}};
+  const auto own = std::ranges::find(kOwn, function, &std::pair<Function, std::string_view>::first);
+  if (own == std::end(kOwn)) return fmt::format("{}{}", text(function), reg == Reg::f32 ? "f" : "");
+  trigonometry = true;
+  return std::string(own->second);
+}
+
 void CudaFunction::operation(const Line& l) {
   if (l.code == Code::compare) return define(l, filled(l, kCudaPredicates[static_cast<size_t>(l.imm)]));
   if (l.code == Code::call) {
     const std::string second = l.args.size() == 2 ? ", " + value(l.args[1]) : "";
-    return define(l, fmt::format("{}{}({}{})", text(static_cast<Function>(l.imm)), l.reg == Reg::f32 ? "f" : "", value(l.args[0]), second));
+    return define(l, fmt::format("{}({}{})", name_of(static_cast<Function>(l.imm), l.reg), value(l.args[0]), second));
   }
   if (const std::string text = conversion(l); !text.empty()) return define(l, text);
   const bool sums = l.code == Code::add || l.code == Code::sub;
@@ -377,10 +389,13 @@ void CudaModule::add(const Scheduled& part, std::string_view symbol) {
     functions_ += fmt::format("  const i64 begin = (i64)BLOCK * {} + THREAD, end = begin < {} ? begin + 1 : begin;\n", part.block_threads,
                               part.iterations);
   }
+  trigonometry_ = trigonometry_ || function.trigonometry;
   for (const int a : function.arrays) functions_ += address(a);
   functions_ += function.body + "}\n";
 }
 
-std::string CudaModule::text() const { return std::string(cuda::kPrelude) + functions_; }
+std::string CudaModule::text() const {
+  return fmt::format("{}{}{}", cuda::kPrelude, trigonometry_ ? cuda::kTrigonometry : std::string_view(), functions_);
+}
 
 }  // namespace kernel

@@ -24,6 +24,7 @@ class CudaModule {
 
   const Lowered& lowered_;
   std::string functions_;
+  bool trigonometry_ = false;  ///< a function calls sine, cosine or tangent
 };
 
 /// Does a thread of this part ever wait for another?

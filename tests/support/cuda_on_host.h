@@ -56,5 +56,6 @@ template <class T>
 T leader(T x, int of) {
   return on_host::exchanged(x, THREAD % on_host::kWarp / of * of);
 }
+static inline u64 __umul64hi(u64 a, u64 b) { return static_cast<u64>(static_cast<unsigned __int128>(a) * b >> 64); }
 static inline int __popcll(u64 x) { return __builtin_popcountll(x); }
 static inline int __clzll(i64 x) { return x == 0 ? 64 : __builtin_clzll(static_cast<u64>(x)); }
