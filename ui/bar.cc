@@ -73,7 +73,7 @@ std::string selected(Session& session) {
   if (step == nullptr) return session.data() == nullptr ? "" : fmt::format("{} steps", session.data()->steps.size());
   std::string text = fmt::format("step {} · {}", step->step, one_line(step->name, 60));
   if (std::isfinite(step->median_ns)) text += fmt::format(" · {}", human(step->median_ns, "_ns"));
-  if (step->share > 0) text += fmt::format(" · {:.1f} %", step->share * 100);
+  if (step->share > 0) text += fmt::format(" · {}", human(step->share * 100, "_percent"));
   if (!step->flags.empty()) text += fmt::format(" · {}", one_line(step->flags, 60));
   return text;
 }

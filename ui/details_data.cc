@@ -80,7 +80,7 @@ std::vector<Fact> facts_of(const StepInfo& step, const RunData&) {
     const std::string place = fmt::format("{}:{}", step.source_file, step.source_line);
     facts.push_back({"Step", "source line", one_line(place), place, ""});
   }
-  facts.push_back({"Time", "share of the pass", fmt::format("{:.2f} %", step.share * 100), fmt::format("{}", step.share), ""});
+  facts.push_back({"Time", "share of the pass", human(step.share * 100, "_percent"), fmt::format("{}", step.share), ""});
   facts.push_back({"Time", "samples", std::to_string(step.n), std::to_string(step.n), "passes in which it was timed"});
   for (const Number& row : kNumbers) add(facts, row, step.*row.field);
   return facts;

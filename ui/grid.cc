@@ -7,7 +7,6 @@
 #include <iterator>
 #include <utility>
 
-#include "src/report/units.h"
 #include "ui/text.h"
 
 namespace ui {
@@ -162,7 +161,7 @@ void cell_number(std::string_view text) {
 
 void cell_number(double value, std::string_view unit) {
   if (!std::isfinite(value)) return cell_number("-");
-  cell_number(report::human({model::Cell::Kind::real, 0, value, {}}, unit));
+  cell_number(human(value, unit));
 }
 
 void cell_bar(double share, ImU32 color) {

@@ -1,5 +1,6 @@
 // Live bytes by the same rule as the view `memory`: buffers count from their first step to their last one, parameters and constants always.
 #include "ui/memory_data.h"
+#include "ui/text.h"
 
 #include <fmt/format.h>
 

@@ -15,6 +15,7 @@
 #include "ui/read_or_say.h"
 #include "ui/report_copy.h"
 #include "ui/scatter.h"
+#include "ui/text.h"
 
 namespace ui {
 namespace {

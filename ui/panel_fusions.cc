@@ -101,8 +101,8 @@ class FusionsPanel final : public Panel {
       return;
     }
     ImGui::SameLine();
-    ImGui::Text("and save %s of it (%s to %s), %s of the pass.", human(f.measured_ns, "_ns").c_str(), human(f.low_ns, "_ns").c_str(),
-                human(f.high_ns, "_ns").c_str(), human(share(f.measured_ns), "_percent").c_str());
+    ImGui::Text("and save %s (%s to %s): run as their parts, a pass would take %s longer.", human(f.measured_ns, "_ns").c_str(),
+                human(f.low_ns, "_ns").c_str(), human(f.high_ns, "_ns").c_str(), human(share(f.measured_ns), "_percent").c_str());
     ImGui::SameLine();
     ImGui::PushStyleColor(ImGuiCol_Text, f.costs > 0 ? bad_color(session.theme) : ImGui::GetColorU32(ImGuiCol_TextDisabled));
     f.costs > 0 ? ImGui::Text("▼ %zu cost %s.", f.costs, human(f.cost_ns, "_ns").c_str()) : ImGui::TextUnformatted("None costs.");
@@ -304,8 +304,9 @@ void FusionsPanel::draw_parts(Session& session, const FusionInfo& fusion, const 
   size.y -= ImGui::GetTextLineHeightWithSpacing();
   const auto fits = static_cast<size_t>(std::max(6.f, size.y / (1.4f * ImGui::GetFontSize()) - 2.2f));
   bars = largest(bars, fits, ImGui::GetColorU32(ImGuiCol_TextDisabled));
-  const WaterfallText text =
-      timed ? WaterfallText{"fused", "saved", "lost", "_ns"} : WaterfallText{"fused", "not moved", "moved more", "_bytes"};
+  WaterfallText text = timed ? WaterfallText{"fused", "saved", "lost", "_ns"} : WaterfallText{"fused", "not moved", "moved more", "_bytes"};
+  if (timed && fusion.measured())
+    text.difference = fusion.measured_ns / std::max(1.0, fusion.calls), text.percent = fusion.measured_percent;
   const double total = !timed ? fusion.bytes : fusion.measured() ? fusion.fused_ns : fusion.median_ns;
   const WaterfallPick pick = waterfall("parts", bars, total, text, size, session.theme);
   if (pick.clicked < 0 || pick.clicked >= static_cast<int>(bars.size())) return;

@@ -157,7 +157,7 @@ class GraphPanel final : public Panel {
     if (step == nullptr && !timed) return box;
     box.lines.push_back(!timed            ? short_text(step->cls, 20)
                         : step == nullptr ? human(ns, "_ns") + " alone"
-                                          : fmt::format("{} · {:.1f} %", human(ns, "_ns"), 100 * step->share));
+                                          : fmt::format("{} · {}", human(ns, "_ns"), human(100 * step->share, "_percent")));
     const double heat = timed && graph.largest_ns > 0 ? std::sqrt(std::clamp(ns / graph.largest_ns, 0.0, 1.0)) : 0;
     box.color = mixed(ImGui::GetColorU32(ImGuiCol_FrameBg), bad_color(theme), 0.1f + 0.9f * static_cast<float>(heat));
     return box;
@@ -202,8 +202,8 @@ class GraphPanel final : public Panel {
     if (node.place != ProgramNode::kNoStep) {
       const StepInfo& step = graph.run->steps[node.place];
       ImGui::Separator();
-      put_line(fmt::format("step {} · {} · {} × {:.6g} = {}, {:.1f} % of the pass", step.step, short_text(step.cls, 20),
-                           human(step.median_ns, "_ns"), step.calls, human(step.pass_ns, "_ns"), 100 * step.share));
+      put_line(fmt::format("step {} · {} · {} × {:.6g} = {}, {} of the pass", step.step, short_text(step.cls, 20),
+                           human(step.median_ns, "_ns"), step.calls, human(step.pass_ns, "_ns"), human(100 * step.share, "_percent")));
       if (std::isfinite(step.roof_percent)) put_line(fmt::format("{:.3g} % of its roof", step.roof_percent));
     } else {
       put_line(std::isfinite(node.alone_ns) ? "as a kernel of its own " + human(node.alone_ns, "_ns") : "no step of its own");

@@ -174,8 +174,9 @@ class Overview final : public Panel {
     fact_title("Doubts about times");
     for (const FlagCount& flag : flags) {
       const std::string_view meaning = meaning_of(flag.flag);
-      ImGui::TextWrapped("%s: %zu steps, %.1f %% of the pass%s%.*s", one_line(flag.flag, 60).c_str(), flag.steps, flag.share * 100,
-                         meaning.empty() ? "" : ": ", static_cast<int>(meaning.size()), meaning.data());
+      ImGui::TextWrapped("%s: %zu steps, %s of the pass%s%.*s", one_line(flag.flag, 60).c_str(), flag.steps,
+                         human(flag.share * 100, "_percent").c_str(), meaning.empty() ? "" : ": ", static_cast<int>(meaning.size()),
+                         meaning.data());
     }
     ImGui::NewLine();
   }

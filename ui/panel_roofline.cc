@@ -18,6 +18,7 @@
 #include "ui/roofline_data.h"
 #include "ui/roofline_draw.h"
 #include "ui/roofline_marks.h"
+#include "ui/text.h"
 
 namespace ui {
 namespace {
@@ -293,8 +294,8 @@ class RooflinePanel final : public Panel {
     line(fmt::format("{} · {}{}{}", short_text(step.opcode, 40), short_text(step.cls, 20), step.op_type.empty() ? "" : " · ",
                      short_text(step.op_type, 40)));
     ImGui::Separator();
-    line(fmt::format("{} × {:.6g} = {}, {:.1f} % of the pass", human(step.median_ns, "_ns"), step.calls, human(step.pass_ns, "_ns"),
-                     100 * step.share));
+    line(fmt::format("{} × {:.6g} = {}, {} of the pass", human(step.median_ns, "_ns"), step.calls, human(step.pass_ns, "_ns"),
+                     human(100 * step.share, "_percent")));
     if (!roof.points[at].beside) {
       line(fmt::format("{} FLOP/byte, {} GFLOP/s, {} GB/s", human(step.intensity, "_flop_per_byte"),
                        human(step.gflop_per_s, "_gflop_per_s"), human(step.gb_per_s, "_gb_per_s")));
@@ -336,9 +337,10 @@ class RooflinePanel final : public Panel {
         {"roof", 7, GridColumn::Kind::number},
         {"flags", 12},
     };
-    const std::string told = fmt::format("{} {}: {}, {:.1f} % of the pass, {}, {} moved, {:.3g} % of their roof", sum_.steps,
-                                         picked_.empty() ? "steps drawn" : "selected", human(sum_.pass_ns, "_ns"), 100 * sum_.share,
-                                         human(sum_.flops, "_flops"), human(sum_.bytes, "_bytes"), sum_.roof_percent());
+    const std::string told =
+        fmt::format("{} {}: {}, {} of the pass, {}, {} moved, {:.3g} % of their roof", sum_.steps,
+                    picked_.empty() ? "steps drawn" : "selected", human(sum_.pass_ns, "_ns"), human(100 * sum_.share, "_percent"),
+                    human(sum_.flops, "_flops"), human(sum_.bytes, "_bytes"), sum_.roof_percent());
     ImGui::TextUnformatted(told.c_str());
     if (!picked_.empty()) {
       ImGui::SameLine();

@@ -14,6 +14,7 @@
 #include "ui/plot_widgets.h"
 #include "ui/read_or_say.h"
 #include "ui/report_copy.h"
+#include "ui/text.h"
 #include "ui/top_data.h"
 
 namespace ui {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "src/report/units.h"
 #include "ui/plot.h"
+#include "ui/text.h"
 
 namespace ui {
 namespace {
@@ -66,12 +66,6 @@ void hover_bin(const Frame& frame, const Bins& bins, ImVec2 mouse) {
 }
 
 }  // namespace
-
-std::string human(double value, std::string_view unit) {
-  if (!std::isfinite(value)) return "–";
-  if (std::abs(value) >= 1e21) return fmt::format("{:.3g}", value);
-  return report::human(model::Cell{model::Cell::Kind::real, 0, value, {}}, unit);
-}
 
 void text_with_ground(ImDrawList& draw, ImVec2 at, std::string_view text, ImU32 ground, ImU32 ink) {
   const ImVec2 size = ImGui::CalcTextSize(text.data(), text.data() + text.size());
@@ -186,8 +180,11 @@ void draw_difference(double sum, double total, const WaterfallText& text, ImVec2
   const ImU32 color = saves ? good_color(theme) : bad_color(theme);
   const float x0 = axis.pixel(std::min(sum, total)), x1 = axis.pixel(std::max(sum, total)), y = at.y + row_height / 2;
   draw.AddRectFilled({x0, at.y + row_height * 0.15f}, {std::max(x1, x0 + 1), at.y + row_height * 0.85f}, with_alpha(color, 0.35f));
-  const std::string line = fmt::format("{} {} {} ({:.1f} %)", saves ? "▲" : "▼", saves ? text.saved : text.lost,
-                                       human(std::abs(sum - total), text.unit), sum > 0 ? 100 * std::abs(sum - total) / sum : 0.0);
+  const bool told = std::isfinite(text.difference) && std::isfinite(text.percent);
+  const double difference = told ? text.difference : sum - total;
+  const double percent = told ? text.percent : sum > 0 ? 100 * difference / sum : 0.0;
+  const std::string line = fmt::format("{} {} {} ({:.1f} %)", difference > 0 ? "▲" : "▼", difference > 0 ? text.saved : text.lost,
+                                       human(std::abs(difference), text.unit), std::abs(percent));
   const float w = width_of(line), gap = em * 0.4f, top = at.y + (row_height - em) / 2;
   const bool right = x1 + gap + w <= axis.p1 + kValueWidth * em, left = x0 - w - gap >= at.x;  // nothing has its name there
   if (!right && !left) return put(draw, {std::max(axis.p0, (x0 + x1 - w) / 2), top}, ImGui::GetColorU32(ImGuiCol_Text), line);

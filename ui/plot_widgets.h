@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ struct WaterfallText {
   std::string_view total_name;   ///< "fused"
   std::string_view saved, lost;  ///< what the difference is called where the total is below or above the parts' sum
   std::string_view unit = "_ns";
+  /// What the parts are over the total where that was measured in another way than by their sum: pairs of runs in turns.
+  double difference = std::numeric_limits<double>::quiet_NaN(), percent = difference;
 };
 struct WaterfallPick {
   int hovered = -1, clicked = -1;  ///< index of a part; parts.size(): the total
@@ -55,8 +58,5 @@ int legend(const char* id, std::span<const LegendWord> entries);
 
 /// A text with a ground that lets it be read over points and lines.
 void text_with_ground(ImDrawList& draw, ImVec2 at, std::string_view text, ImU32 ground, ImU32 ink);
-
-/// "12.3 ms": report::human for a number.
-std::string human(double value, std::string_view unit);
 
 }  // namespace ui

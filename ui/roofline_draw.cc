@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "ui/plot_widgets.h"
+#include "ui/text.h"
 #include "ui/theme.h"
 
 namespace ui {

@@ -1,12 +1,15 @@
 // ImGui shows any bytes but takes NUL for an end and lays out a million characters as willingly as ten.
 #include "ui/text.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/base/text.h"
 #include "src/report/display.h"
+#include "src/report/units.h"
 #include "ui/theme.h"
 
 namespace ui {
@@ -24,6 +27,13 @@ std::string_view start_of(std::string_view text, size_t bytes) {
 float width_of(const std::string& text) { return ImGui::CalcTextSize(text.data(), text.data() + text.size()).x; }
 
 }  // namespace
+
+std::string human(double value, std::string_view unit) {
+  if (!std::isfinite(value)) return "–";
+  if (std::abs(value) >= 1e21) return fmt::format("{:.3g}", value);
+  if (unit.ends_with("_percent") && std::abs(value) >= 0.0005 && std::abs(value) < 0.1) return fmt::format("{:.1g} %", value);
+  return report::human(model::Cell{model::Cell::Kind::real, 0, value, {}}, unit);
+}
 
 std::string one_line(std::string_view text, size_t most) {
   std::string out(start_of(text, most));

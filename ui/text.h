@@ -10,6 +10,9 @@ namespace ui {
 std::string one_line(std::string_view text, size_t most = 500);
 /// The whole text, whatever its bytes.
 void put_line(const std::string& text);
+/// "12.3 ms": report::human for a number; the unit as a column's name ends. Shares below 0.1 % keep a digit: in a long pass most steps are
+/// that small.
+std::string human(double value, std::string_view unit);
 /// At most `width` pixels, with "…" in the middle: names differ at both ends. Of one_line.
 std::string cut_to(const std::string& text, float width);
 /// On the current line, at most `width` pixels; what is cut is told by a tooltip.

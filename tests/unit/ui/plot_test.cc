@@ -11,6 +11,7 @@
 #include "ui/plot.h"
 #include "ui/plot_data.h"
 #include "ui/plot_view.h"
+#include "ui/text.h"
 
 namespace ui {
 namespace {
@@ -168,6 +169,19 @@ TEST(ShortText, IsSafeAndShortWhateverTheName) {
   EXPECT_LE(text.size(), 26u);
   EXPECT_TRUE(text.ends_with("end")) << text;
   EXPECT_EQ(text.find('\n'), std::string::npos);
+}
+
+TEST(Human, KeepsADigitOfSmallShares) {
+  for (const auto& [value, text] : std::initializer_list<std::pair<double, std::string>>{{12.34, "12.3 %"},
+                                                                                         {0.1, "0.1 %"},
+                                                                                         {0.042, "0.04 %"},
+                                                                                         {-0.042, "-0.04 %"},
+                                                                                         {0.0007, "0.0007 %"},
+                                                                                         {0.0004, "0.0 %"},
+                                                                                         {0, "0.0 %"}})
+    EXPECT_EQ(human(value, "share_percent"), text);
+  EXPECT_EQ(human(0.042, "_ns"), "0.04 ns");
+  EXPECT_EQ(human(std::nan(""), "_percent"), "–");
 }
 
 TEST(PlotView, ZoomsToTheCursorAndBack) {
