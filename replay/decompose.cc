@@ -1,5 +1,5 @@
 // One row a target. A call becomes: the product in f32 (a call or a dot, which the devices have libraries for), a fusion that does the
-// rest and rounds once, and what the call's tuple holds beside its result.
+// rest and rounds once, and what the call's tuple holds beside its result; or one fusion, for devices that know the call.
 #include "replay/decompose.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "replay/decompose_body.h"
 #include "src/ir/attr.h"
@@ -60,12 +61,13 @@ void set_attr(Editor& edit, Id id, std::string_view key, const std::string& text
 
 // ---- cuBLASLt
 
-struct Epilogue {
+struct FollowUp {
   std::string_view name;
   Activation apply;
   bool bias = false, aux = false;
 };
-constexpr Epilogue kEpilogues[] = {
+constexpr FollowUp kEpilogues[] = {
+    {"DEFAULT", identity},
     {"BIAS", identity, true},
     {"RELU", relu},
     {"BIAS_RELU", relu, true},
@@ -84,17 +86,102 @@ std::string plain_config(std::string_view text, std::string_view epilogue) {
   return at == std::string::npos ? out : out.replace(at, epilogue.size(), "DEFAULT");
 }
 
-void take_matmul_apart(Editor& edit, Id id) {
+const FollowUp* follow_up_of(std::string_view name) {
+  const auto found = std::ranges::find(kEpilogues, name, &FollowUp::name);
+  return found == std::end(kEpilogues) ? nullptr : found;
+}
+
+/// The call's results from what goes into its epilogue; `bias` is the shape of the body's next parameter, where there is one.
+std::vector<Id> followed(Body& body, const FollowUp& epilogue, Id x, const ir::Shape& bias, const ir::Shape& call) {
+  const ir::Shape& result = call.is_tuple() ? call.elements.at(0) : call;
+  if (epilogue.bias) x = body.op(Op::add, x, body.spread(body.parameter(bias), {result.rank() - 1}));
+  std::vector<Id> results = {body.as(epilogue.apply(body, x, 0), result.type)};
+  if (epilogue.aux) results.push_back(body.as(x, call.elements[1].type));
+  return results;
+}
+
+/// A call of cuBLASLt, read.
+struct Matmul {
+  ir::GemmConfig config;
+  const FollowUp* epilogue = nullptr;
+  std::vector<Id> operands;  ///< as the call has them: A, B, C where beta is not 0, factors of A and B where they are f8, the bias
+  size_t inputs = 2;         ///< A, B, and C
+  ir::Shape shape, result;
+};
+
+/// Nothing: a form that is not known.
+std::optional<Matmul> matmul_of(Editor& edit, Id id, size_t factors) {
   const auto config = ir::gemm_config(edit.module(), edit.instr(id));
-  if (!config.ok()) return;
-  const auto epilogue = std::ranges::find(kEpilogues, config->epilogue, &Epilogue::name);
-  std::vector<Id> operands = edit.instr(id).operands;
-  const ir::Shape shape = edit.shape(id), result = shape.is_tuple() ? shape.elements.at(0) : shape;
-  const size_t inputs = config->beta != 0 ? 3 : 2;
-  if (epilogue == std::end(kEpilogues) || ir::is_complex(result.type) || operands.size() != inputs + (epilogue->bias ? 1 : 0)) return;
-  if (epilogue->aux && (!shape.is_tuple() || shape.elements.size() < 2)) return;
+  if (!config.ok()) return std::nullopt;
+  Matmul m{*config, follow_up_of(config->epilogue), edit.instr(id).operands, size_t{2} + (config->beta != 0 ? 1 : 0), edit.shape(id), {}};
+  m.result = m.shape.is_tuple() ? m.shape.elements.at(0) : m.shape;
+  if (m.epilogue == nullptr || ir::is_complex(m.result.type)) return std::nullopt;
+  if (m.operands.size() != m.inputs + factors + (m.epilogue->bias ? 1 : 0)) return std::nullopt;
+  if (m.epilogue->aux && (!m.shape.is_tuple() || m.shape.elements.size() < 2)) return std::nullopt;
+  const ir::Shape& last = edit.shape(m.operands.back());
+  if (m.epilogue->bias && (last.rank() != 1 || last.dims != std::vector{m.result.dims.back()})) return std::nullopt;
+  return m;
+}
+
+/// The call as one fusion, which computes in f32 and keeps the call's target and configuration. What the call's tuple holds behind its
+/// results is workspace: zeros here.
+void make_one_fusion(Editor& edit, Id id, const Matmul& m, size_t factors) {
+  edit.begin(id);
+  const ir::Type type = wide(m.result.type);
+  Body body(edit.module(), fmt::format("{}.whole", edit.module().name_of(edit.instr(id))), with_type(m.result, type));
+  std::vector<Id> given;
+  for (size_t k = 0; k < m.inputs + factors; ++k) given.push_back(body.parameter(edit.shape(m.operands[k])));
+  const ir::DotDims& dims = m.config.dims;
+  const auto factor = [&](size_t k, Id x) {  // by a scalar of its own
+    const Id scalar = body.as(given[m.inputs + k], type);
+    return body.op(Op::multiply, x, body.spread(body.edit().add(Op::reshape, ir::array_shape(type, {}), {scalar}), {}));
+  };
+  Id x = body.edit().add(Op::dot, body.shape(), {given[0], given[1]},
+                         {{"lhs_batch_dims", braced(dims.lhs_batch)},
+                          {"lhs_contracting_dims", braced(dims.lhs_contracting)},
+                          {"rhs_batch_dims", braced(dims.rhs_batch)},
+                          {"rhs_contracting_dims", braced(dims.rhs_contracting)}});
+  for (size_t k = 0; k < factors; ++k) x = factor(k, x);
+  x = body.scaled(x, m.config.alpha);
+  if (m.inputs == 3) x = body.op(Op::add, x, body.scaled(body.as(given[2], type), m.config.beta));
+  std::vector<Id> results = followed(body, *m.epilogue, x, edit.shape(m.operands.back()), m.shape);
+  for (size_t k = results.size(); m.shape.is_tuple() && k < m.shape.elements.size(); ++k)
+    results.push_back(body.edit().spread(body.edit().zero(m.shape.elements[k].type), m.shape.elements[k]));
+  const ir::Instr call = edit.instr(id);
+  const Id made = fused(edit, body, results, m.operands);
+  for (const ir::Attr& attr : call.attrs) {
+    const std::string_view key = edit.module().text(attr.key);
+    if (key == "custom_call_target" || key == "backend_config") edit.instr(made).attrs.push_back(attr);
+  }
+  if (!m.shape.is_tuple()) return edit.become(id, made);
+  if (results.size() == 1) return edit.become(id, Op::tuple, {made});
+  std::vector<Id> parts;
+  for (size_t k = 0; k < results.size(); ++k) parts.push_back(element(edit, made, k));
+  edit.become(id, Op::tuple, parts);
+}
+
+void take_matmul_apart(Editor& edit, Id id);
+
+/// SILU is an epilogue of other libraries only.
+void make_matmul_whole(Editor& edit, Id id) {
+  const auto m = matmul_of(edit, id, 0);
+  if (m && m->epilogue->name.ends_with("SILU")) return take_matmul_apart(edit, id);
+  if (m && m->epilogue->name != "DEFAULT") make_one_fusion(edit, id, *m, 0);
+}
+
+/// f8: a product of what is stored, times a factor of A and one of B. Results in f8 have a factor of their own, and stay calls.
+void make_f8_matmul_whole(Editor& edit, Id id) {
+  const auto m = matmul_of(edit, id, 2);
+  if (m && (m->result.type == ir::Type::f32 || m->result.type == ir::Type::f16 || m->result.type == ir::Type::bf16))
+    make_one_fusion(edit, id, *m, 2);
+}
+
+void take_matmul_apart(Editor& edit, Id id) {
+  const std::optional<Matmul> m = matmul_of(edit, id, 0);
+  if (!m || m->epilogue->name == "DEFAULT") return;
+  const auto& [config, epilogue, all, inputs, shape, result] = *m;
+  std::vector<Id> operands = all;
   const Id bias = operands.back();
-  if (epilogue->bias && (edit.shape(bias).rank() != 1 || edit.shape(bias).dims != std::vector{result.dims.back()})) return;
   edit.begin(id);
   operands.resize(inputs);
   const ir::Type type = wide(result.type);
@@ -107,13 +194,9 @@ void take_matmul_apart(Editor& edit, Id id) {
            plain_config(ir::attr_text(edit.module(), edit.instr(product), "backend_config").value_or(""), epilogue->name));
   Body body(edit.module(), fmt::format("{}.epilogue", edit.module().name_of(edit.instr(id))), with_type(result, type));
   std::vector<Id> arguments = {shape.is_tuple() ? element(edit, product, 0) : product};
-  Id x = body.parameter(body.shape());
-  if (epilogue->bias) {
-    arguments.push_back(bias);
-    x = body.op(Op::add, x, body.spread(body.parameter(edit.shape(bias)), {result.rank() - 1}));
-  }
-  std::vector<Id> results = {body.as(epilogue->apply(body, x, 0), result.type)};
-  if (epilogue->aux) results.push_back(body.as(x, shape.elements[1].type));
+  const Id x = body.parameter(body.shape());
+  if (epilogue->bias) arguments.push_back(bias);
+  const std::vector<Id> results = followed(body, *epilogue, x, edit.shape(bias), shape);
   const Id made = fused(edit, body, results, arguments);
   std::vector<Id> parts = {made};
   if (epilogue->aux) parts = {element(edit, made, 0), element(edit, made, 1)};
@@ -163,10 +246,15 @@ void take_convolution_apart(Editor& edit, Id id) {
 struct Row {
   std::string_view target;
   void (*take_apart)(Editor&, Id);
+  void (*make_whole)(Editor&, Id) = take_apart;
 };
-constexpr Row kRows[] = {{"__cublas$lt$matmul", take_matmul_apart},     {"__cudnn$convBiasActivationForward", take_convolution_apart},
-                         {"__cudnn$fmhaSoftmax", take_attention_apart}, {"__cudnn$fmhaScaleBiasSoftmax", take_attention_apart},
-                         {"__cudnn$norm", take_cudnn_norm_apart},       {"__onednn$layernorm", take_onednn_norm_apart}};
+constexpr Row kRows[] = {{"__cublas$lt$matmul", take_matmul_apart, make_matmul_whole},
+                         {"__cublas$lt$matmul$f8", make_f8_matmul_whole},
+                         {"__cudnn$convBiasActivationForward", take_convolution_apart},
+                         {"__cudnn$fmhaSoftmax", take_attention_apart},
+                         {"__cudnn$fmhaScaleBiasSoftmax", take_attention_apart},
+                         {"__cudnn$norm", take_cudnn_norm_apart},
+                         {"__onednn$layernorm", take_onednn_norm_apart}};
 
 const Row* row_of(const ir::Module& module, const ir::Instr& instr) {
   if (instr.op != Op::custom_call) return nullptr;
@@ -176,7 +264,7 @@ const Row* row_of(const ir::Module& module, const ir::Instr& instr) {
 
 }  // namespace
 
-std::shared_ptr<const ir::Module> with_calls_as_ops(const ir::Module& module) {
+std::shared_ptr<const ir::Module> with_calls_as_ops(const ir::Module& module, Products products) {
   std::shared_ptr<ir::Module> made;
   bool changed = false;
   for (size_t c = 0; c < module.computations.size(); ++c) {
@@ -185,7 +273,7 @@ std::shared_ptr<const ir::Module> with_calls_as_ops(const ir::Module& module) {
       if (row == nullptr) continue;
       if (made == nullptr) made = std::make_shared<ir::Module>(module);
       Editor edit(*made, static_cast<ir::CompId>(c));
-      row->take_apart(edit, static_cast<Id>(i));
+      (products == Products::whole ? row->make_whole : row->take_apart)(edit, static_cast<Id>(i));
       changed = changed || edit.instr(static_cast<Id>(i)).op != Op::custom_call;
     }
   }

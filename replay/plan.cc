@@ -49,9 +49,21 @@ base::Status unsupported_program(const ir::Module& module) {
 
 std::string_view text(Class cls) { return kClassNames[static_cast<size_t>(cls)]; }
 
+namespace {
+
+/// Has the device a function for a product with what follows it?
+Products products_for(const PlanOptions& options) {
+  if (options.accepts == nullptr) return Products::apart;
+  Gemm gemm;
+  gemm.after.activation = Epilogue::Activation::relu;
+  return options.accepts(gemm).ok() ? Products::whole : Products::apart;
+}
+
+}  // namespace
+
 base::Result<Plan> make_plan(const ir::Module& module, const PlanOptions& options) {
   RETURN_IF_ERROR(unsupported_program(module));
-  ASSIGN_OR_RETURN(const std::shared_ptr<const ir::Module> as_run, rewritten(module));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const ir::Module> as_run, rewritten(module, products_for(options)));
   Defused defused;
   if (options.parts) defused = with_parts(as_run != nullptr ? *as_run : module, options.parts);
   const std::shared_ptr<const ir::Module> runs = defused.module != nullptr ? defused.module : as_run;

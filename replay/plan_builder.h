@@ -51,6 +51,8 @@ class PlanBuilder {
   base::Status launch_fused_products(Step& step, const ir::Instr& fusion, const Scope& scope, const std::string& canonical);
   base::Status launch_fused_product(Step& step, const ir::Instr& fusion, const Scope& scope, ir::InstrRef at, BufferId to);
   BufferId fused_operand(const Scope& scope, const ir::Instr& fusion, int64_t number) const;
+  // plan_epilogue.cc
+  base::Status launch_whole_product(Step& step, const ir::Instr& fusion, const Scope& scope);
   // plan_variants.cc
   struct Fused {
     StepId step = 0;

@@ -162,6 +162,7 @@ base::Status PlanBuilder::launch(Step& step, const ir::Instr& instr, const Scope
   if (ir::info(instr.op).cls == ir::OpClass::collective) return launch_stand_in(step);
   if (ir::is_gemm_call(module_, instr)) return launch_product(step, instr, scope);
   if (instr.op == ir::Op::dot && launch_product(step, instr, scope).ok()) return {};
+  if (instr.op == ir::Op::fusion && launch_whole_product(step, instr, scope).ok()) return {};
   if (instr.op == ir::Op::fusion && launch_fused_products(step, instr, scope, canonical).ok()) return {};
   if (launch_library(step).ok()) return {};
   if (instr.op == ir::Op::custom_call) {

@@ -30,6 +30,8 @@ constexpr Element kElements[] = {
     {ir::Type::bf16, "u16", "from_bf16({})", "to_bf16((float)({}))", false},
     {ir::Type::f32, "float", "{}", "(float)({})", false},
     {ir::Type::f64, "double", "{}", "(double)({})", false},
+    {ir::Type::f8e4m3fn, "u8", "from_e4m3({})", "", false},  // is not written
+    {ir::Type::f8e5m2, "u8", "from_e5m2({})", "", false},
     {ir::Type::s8, "i8", "(u64)(i64){}", "(i8)({})", true},
     {ir::Type::u8, "u8", "(u64){}", "(u8)({})", true},
     {ir::Type::s16, "i16", "(u64)(i64){}", "(i16)({})", true},
@@ -47,8 +49,24 @@ DEVICE u16 to_bf16(float x) {
 }
 )";
 
+constexpr std::string_view kF8 = R"(DEVICE float from_e5m2(u8 x) { f16 y; y.bits = (u16)(x << 8); return to_f32(y); }
+DEVICE float from_e4m3(u8 x) {
+  const u32 sign = (u32)(x & 0x80) << 24, e = x >> 3 & 15, m = x & 7;
+  if (e == 15 && m == 7) return bits_as<float>(0x7fc00000u);
+  return e == 0 ? bits_as<float>(sign | 0x3f800000u) * (float)m * 0x1p-9f : bits_as<float>(sign | (e + 120) << 23 | m << 20);
+}
+)";
+
+/// tanh in terms of exp2 is right to 3 units of f32 here, because it is never taken near 0 alone: 1 is added to it.
+constexpr std::string_view kActivation = R"(DEVICE float gelu(float x) {
+  const float y = 0.7978845608f * (x + 0.044715f * x * x * x), e = exp2f(-2.885390082f * (y < 0 ? -y : y));
+  const float t = (1 - e) / (1 + e);
+  return 0.5f * x * (1 + (y < 0 ? -t : t));
+}
+)";
+
 /// {acc}: of the sums; {ai}, {aj}: which of a tile's rows and of its steps element i is, whichever lie next to each other in memory.
-constexpr std::string_view kProduct = R"(KERNEL(256) k0(char* p0, char* p1, char* p2) {{
+constexpr std::string_view kProduct = R"(KERNEL(256) k0({params}) {{
   BLOCK_MEMORY({memory});
   {acc}* const a = ({acc}*)block_memory;
   {acc}* const b = a + 16 * 65;
@@ -76,7 +94,7 @@ constexpr std::string_view kProduct = R"(KERNEL(256) k0(char* p0, char* p1, char
   }}
   for (int r = 0; r < 4; ++r) for (int c = 0; c < 4; ++c) {{
     const i64 m = m0 + row + 16 * r, n = n0 + column + 16 * c;
-    if (m < {m} && n < {n}) {store};
+    if (m < {m} && n < {n}) {{ {store} }}
   }}
 }}
 )";
@@ -106,12 +124,46 @@ std::string at(const Gemm::Operand& o, int number, std::string_view row, std::st
                      o.row_stride, column, o.column_stride, bytes);
 }
 
-std::string stored(const Gemm& g, const std::string& target, std::string_view acc) {
+/// Buffers of a product in the order of its kernel's args; those that are not there are left out.
+std::vector<BufferId> operands_of(const Gemm& g) {
+  std::vector<BufferId> all{g.a.buffer, g.b.buffer, g.d.buffer};
+  for (const BufferId more : {g.after.bias.buffer, g.after.aux, g.after.a_scale, g.after.b_scale})
+    if (more >= 0) all.push_back(more);
+  return all;
+}
+
+/// One result from sums[r][c]: factors, C, bias, activation.
+std::string stored(const Gemm& g, std::string_view acc) {
   const Element& d = *element_of(g.d.type);
-  std::string value = "sums[r][c]";
-  if (g.alpha != 1) value = fmt::format("({}){:a} * {}", acc, g.alpha, value);
-  if (g.beta != 0) value += fmt::format(" + ({}){:a} * {}", acc, g.beta, fmt::format(fmt::runtime(d.read), target));
-  return fmt::format("{} = {}", target, fmt::format(fmt::runtime(d.written), value));
+  const int64_t bytes = bytes_of(g.d, g.batch, g.m, g.n);
+  const std::string target = at(g.d, 2, "m", "n", bytes);
+  const auto written = [&](const char* value) { return fmt::format(fmt::runtime(d.written), value); };
+  int next = 3;
+  const int bias = g.after.bias.buffer >= 0 ? next++ : 0, aux = g.after.aux >= 0 ? next++ : 0;
+  std::string text = fmt::format("{} x = sums[r][c]; ", acc);
+  for (const BufferId factor : {g.after.a_scale, g.after.b_scale})
+    if (factor >= 0) text += fmt::format("x *= at<float>(p{}, 0, 4ll); ", next++);
+  if (g.alpha != 1) text += fmt::format("x *= ({}){:a}; ", acc, g.alpha);
+  if (g.beta != 0) text += fmt::format("x += ({}){:a} * {}; ", acc, g.beta, fmt::format(fmt::runtime(d.read), target));
+  if (bias > 0) {
+    const Element& element = *element_of(g.after.bias.type);
+    const std::string read = fmt::format("at<{}>(p{}, n, {}ll)", element.stored, bias, g.n * ir::bytes(g.after.bias.type));
+    text += fmt::format("x += {}; ", fmt::format(fmt::runtime(element.read), read));
+  }
+  if (aux > 0) text += fmt::format("{} = {}; ", at(g.d, aux, "m", "n", bytes), written("x"));
+  if (g.after.activation == Epilogue::Activation::relu) text += "x = x < 0 ? 0 : x; ";
+  if (g.after.activation == Epilogue::Activation::gelu) text += "x = gelu(x); ";
+  return text + fmt::format("{} = {};", target, written("x"));
+}
+
+/// Only floats below f64 have something to follow, and only 1-byte floats factors.
+base::Status check_epilogue(const Gemm& g) {
+  const Epilogue& after = g.after;
+  if (after == Epilogue()) return {};
+  if (element_of(g.d.type)->whole || g.d.type == ir::Type::f64) return Error{"no product kernel with an epilogue of this type"};
+  const Element* bias = after.bias.buffer >= 0 ? element_of(after.bias.type) : element_of(ir::Type::f32);
+  if (bias == nullptr || bias->whole || after.d_scale >= 0) return Error{"no product kernel with this epilogue"};
+  return {};
 }
 
 kernel::Kernel kernel_of(std::string name, std::string code, int64_t blocks, int operands, bool cooperates) {
@@ -141,27 +193,35 @@ base::Status check_blocks(int64_t blocks) {
 Result<kernel::Kernel> product_kernel(const Gemm& g) {
   for (const Gemm::Operand* o : {&g.a, &g.b, &g.d}) {
     const Element* element = element_of(o->type);
-    if (element == nullptr || element->whole != element_of(g.d.type)->whole)
+    if (element == nullptr || element_of(g.d.type) == nullptr || element->whole != element_of(g.d.type)->whole ||
+        element_of(g.d.type)->written.empty())
       return Error{fmt::format("no product kernel of {} and {} into {}", ir::text(g.a.type), ir::text(g.b.type), ir::text(g.d.type))};
   }
+  RETURN_IF_ERROR(check_epilogue(g));
   const Element &a = *element_of(g.a.type), &b = *element_of(g.b.type);
-  const auto has = [&](ir::Type type) { return g.a.type == type || g.b.type == type || g.d.type == type; };
+  const auto has = [&](ir::Type type) {
+    return g.a.type == type || g.b.type == type || g.d.type == type || (g.after.bias.buffer >= 0 && g.after.bias.type == type);
+  };
   const std::string_view acc = a.whole ? "u64" : has(ir::Type::f64) ? "double" : "float";
   const int64_t tiles_m = base::ceil_div(g.m, kTile), tiles_n = base::ceil_div(g.n, kTile), blocks = tiles_m * tiles_n * g.batch;
   RETURN_IF_ERROR(check_blocks(blocks));
   const std::string load_a = at(g.a, 0, "m0 + m", "k0 + k", bytes_of(g.a, g.batch, g.m, g.k));
   const std::string load_b = at(g.b, 1, "k0 + k", "n0 + n", bytes_of(g.b, g.batch, g.k, g.n));
-  const std::string target = at(g.d, 2, "m", "n", bytes_of(g.d, g.batch, g.m, g.n));
+  std::string params = "char* p0";
+  for (size_t k = 1; k < operands_of(g).size(); ++k) params += fmt::format(", char* p{}", k);
   const bool a_along_k = g.a.column_stride == 1, b_along_n = g.b.column_stride == 1;
   using fmt::arg;
-  std::string code = fmt::format(fmt::runtime(kProduct), arg("memory", 2 * 16 * 65 * (acc == "float" ? 4 : 8)), arg("acc", acc),
-                                 arg("tiles_n", tiles_n), arg("tiles_m", tiles_m), arg("tiles", tiles_m * tiles_n), arg("m", g.m),
-                                 arg("n", g.n), arg("k", g.k), arg("am", a_along_k ? "i / 16" : "i % 64"),
-                                 arg("ak", a_along_k ? "i % 16" : "i / 64"), arg("bn", b_along_n ? "i % 64" : "i / 16"),
-                                 arg("bk", b_along_n ? "i / 64" : "i % 16"), arg("load_a", fmt::format(fmt::runtime(a.read), load_a)),
-                                 arg("load_b", fmt::format(fmt::runtime(b.read), load_b)), arg("store", stored(g, target, acc)));
+  std::string code = fmt::format(
+      fmt::runtime(kProduct), arg("memory", 2 * 16 * 65 * (acc == "float" ? 4 : 8)), arg("acc", acc), arg("tiles_n", tiles_n),
+      arg("tiles_m", tiles_m), arg("tiles", tiles_m * tiles_n), arg("m", g.m), arg("n", g.n), arg("k", g.k),
+      arg("am", a_along_k ? "i / 16" : "i % 64"), arg("ak", a_along_k ? "i % 16" : "i / 64"), arg("bn", b_along_n ? "i % 64" : "i / 16"),
+      arg("bk", b_along_n ? "i / 64" : "i % 16"), arg("load_a", fmt::format(fmt::runtime(a.read), load_a)),
+      arg("load_b", fmt::format(fmt::runtime(b.read), load_b)), arg("store", stored(g, acc)), arg("params", params));
   if (has(ir::Type::bf16)) code.insert(0, kBf16);
-  return kernel_of(fmt::format("product_{}_{}x{}x{}x{}", ir::text(g.d.type), g.batch, g.m, g.n, g.k), std::move(code), blocks, 2, true);
+  if (has(ir::Type::f8e4m3fn) || has(ir::Type::f8e5m2)) code.insert(0, kF8);
+  if (g.after.activation == Epilogue::Activation::gelu) code.insert(0, kActivation);
+  return kernel_of(fmt::format("product_{}_{}x{}x{}x{}", ir::text(g.d.type), g.batch, g.m, g.n, g.k), std::move(code), blocks,
+                   static_cast<int>(operands_of(g).size()) - 1, true);
 }
 
 Result<kernel::Kernel> permute_kernel(const Permute& op) {
@@ -199,7 +259,7 @@ Result<kernel::Kernel> own_kernel(const Launch& launch) {
 
 std::vector<BufferId> args_of(const Launch& launch) {
   if (const auto* call = std::get_if<KernelCall>(&launch)) return call->args;
-  if (const auto* gemm = std::get_if<Gemm>(&launch)) return {gemm->a.buffer, gemm->b.buffer, gemm->d.buffer};
+  if (const auto* gemm = std::get_if<Gemm>(&launch)) return operands_of(*gemm);
   const auto& call = std::get<LibraryCall>(launch);
   return {call.in.at(0), call.out.at(0)};
 }

@@ -48,6 +48,7 @@ Routines::Asked Routines::ask(const Gemm& gemm) {
                        address(after.aux),     address(after.a_scale), address(after.b_scale), address(after.d_scale)};
   if (matmul->swapped) std::swap(memory.a, memory.b), std::swap(memory.a_scale, memory.b_scale);
   std::string key = text_of(*matmul) + "; addresses" + alignments({memory.a, memory.b, memory.d, memory.bias, memory.aux});
+  if (after.a_scale >= 0) key += ", with factors";
   const Result<const Cublas*> cublas = libraries_.cublas();
   if (!cublas.ok()) return {std::move(key), name, cublas.error()};
   return {std::move(key), name, (*cublas)->product(*matmul, memory, workspace_limit(gpu_))};

@@ -1,6 +1,11 @@
 // Products run by cuBLASLt as the fake plays it: results, what is recorded of them, and what happens where it refuses.
 #include <algorithm>
+#include <string>
+#include <vector>
 
+#include "replay/element.h"
+#include "replay/reference/reference.h"
+#include "replay/rewrite.h"
 #include "tests/unit/device_cuda/fake.h"
 
 namespace replay::cuda {
@@ -91,6 +96,111 @@ TEST(Cublas, TypesThatItDoesNotMultiplyGetAKernel) {
   EXPECT_EQ(run.classes.at(0), Class::kernel);
   EXPECT_TRUE(run.kernels.at(0).implementation.ends_with("; no library: cuBLASLt does not multiply s16 and s16 into s32"));
   EXPECT_EQ(fake_calls(fake_report(), "cublasLtCreate"), 0);
+}
+
+/// A program of one call, whose text lacks the two braces that end its configuration.
+std::string program(std::string_view parameters, std::string_view call) {
+  std::string text = "HloModule m\nENTRY e {\n";
+  text += parameters;
+  text += "\n ROOT d = ";
+  text += call;
+  return text + "}}\n}\n";
+}
+std::string config(const char* epilogue, const char* beta, const char* right = "0") {
+  return std::string(", backend_config={\"gemm_backend_config\":{\"alpha_real\":0.5,\"beta\":") + beta +
+         ",\"dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"1\"],\"rhs_contracting_dimensions\":[\"" + right +
+         "\"],\"lhs_batch_dimensions\":[],\"rhs_batch_dimensions\":[]},\"epilogue\":\"" + epilogue + "\"";
+}
+
+struct Whole {
+  const char* name;
+  std::string text;
+  const char* source;  ///< what cuBLASLt was asked for
+};
+
+std::vector<Whole> whole_calls() {
+  const std::string lt = ", custom_call_target=\"__cublas$lt$matmul\"", f8 = ", custom_call_target=\"__cublas$lt$matmul$f8\"";
+  const std::string ab = " a = f16[5,7] parameter(0)\n b = f16[7,8] parameter(1)";
+  const std::string bias = "\n v = f16[8] parameter(2)", c = "\n c = f16[5,8] parameter(3)";
+  const std::string e4m3 =
+      " a = f8e4m3fn[16,32] parameter(0)\n b = f8e4m3fn[16,32] parameter(1)\n s = f32[] parameter(2)\n t = f32[] parameter(3)";
+  const std::string results = "(f16[5,8], f16[5,8], s8[64]) custom-call(";
+  return {
+      {"relu", program(ab, "f16[5,8] custom-call(a, b)" + lt + config("RELU", "0")),
+       "NN 8x5x7 f16·f16→f16, ld 8 7 8, alpha 0.5 beta 0, epilogue 2, transposed"},
+      {"bias", program(ab + bias, "(f16[5,8], s8[64]) custom-call(a, b, v)" + lt + config("BIAS", "0")),
+       "NN 8x5x7 f16·f16→f16, ld 8 7 8, alpha 0.5 beta 0, epilogue 4 with a bias of f16, transposed"},
+      {"bias_relu_c", program(ab + bias + c, "(f16[5,8], s8[64]) custom-call(a, b, c, v)" + lt + config("BIAS_RELU", "1")),
+       "NN 8x5x7 f16·f16→f16, ld 8 7 8, alpha 0.5 beta 1, epilogue 6 with a bias of f16, transposed"},
+      {"bias_gelu_aux", program(ab + bias, results + "a, b, v)" + lt + config("BIAS_GELU_AUX", "0")),
+       "NN 8x5x7 f16·f16→f16, ld 8 7 8, alpha 0.5 beta 0, epilogue 164 with a bias of f16, transposed"},
+      {"f8", program(e4m3, "(bf16[16,16], s8[64]) custom-call(a, b, s, t)" + f8 + config("DEFAULT", "0", "1")),
+       "TN 16x16x32 f8e4m3fn·f8e4m3fn→bf16, ld 32 32 16, alpha 0.5 beta 0, transposed"},
+  };
+}
+
+TEST(CublasWhole, CallsWithAnEpilogueAreOneLaunchAndAgreeWithTheReference) {
+  for (const Whole& one : whole_calls()) {
+    plan_fake("");
+    const Replayed run = replay_on_fake(one.text, {.passes = 1});
+    ASSERT_FALSE(run.error) << one.name << ": " << run.error->message;
+    EXPECT_EQ(run.outcome.failed_step, -1) << one.name;
+    EXPECT_EQ(std::ranges::count(run.classes, Class::library), 1) << one.name;
+    ASSERT_NE(library_record(run), nullptr) << one.name;
+    const std::string& source = library_record(run)->source;
+    EXPECT_EQ(source.substr(0, source.find(';')), one.source) << one.name;
+  }
+}
+
+TEST(CublasWhole, WithoutTheLibraryOneKernelDoesTheSame) {
+  for (const Whole& one : whole_calls()) {
+    plan_fake("fail=cublasLtCreate:1:1");
+    const Replayed run = replay_on_fake(one.text, {.passes = 1});
+    ASSERT_FALSE(run.error) << one.name << ": " << run.error->message;
+    EXPECT_EQ(run.outcome.failed_step, -1) << one.name;
+    EXPECT_EQ(library_record(run), nullptr) << one.name;
+    EXPECT_EQ(std::ranges::count_if(run.kernels, [](const auto& kernel) { return kernel.name.starts_with("product_"); }), 1) << one.name;
+  }
+}
+
+/// Numbers between -1 and 1 in every parameter.
+std::vector<Tensor> some_arguments(const ir::Module& module) {
+  std::vector<Tensor> made;
+  const ir::Computation& entry = module.comp(module.entry);
+  for (const ir::InstrId id : entry.parameters) {
+    Tensor array{module.shape(entry.instrs[static_cast<size_t>(id)]), {}, {}};
+    array.data.resize(static_cast<size_t>(ir::bytes(array.shape)));
+    for (int64_t k = 0; k < ir::elements(array.shape); ++k)
+      store_real(array.shape.type, array.data.data(), k, static_cast<double>((k * 5 + id) % 9 - 4) / 4);
+    made.push_back(std::move(array));
+  }
+  return made;
+}
+
+TEST(CublasWhole, ACallTakenApartHasTheValuesOfTheWhole) {
+  int apart = 0;
+  for (const Whole& one : whole_calls()) {
+    const auto module = importers::hlo::parse(one.text, one.name);
+    ASSERT_TRUE(module.ok()) << one.name << ": " << module.error().message;
+    std::vector<Tensor> results;
+    for (const Products products : {Products::apart, Products::whole}) {
+      const auto runs = rewritten(*module, products);
+      ASSERT_TRUE(runs.ok() && *runs != nullptr) << one.name;
+      auto value = reference::Evaluator(**runs, Rounding::each).run((*runs)->entry, some_arguments(*module));
+      ASSERT_TRUE(value.ok()) << one.name << ": " << value.error().message;
+      apart += products == Products::apart && (*runs)->computations.size() > 1 ? 1 : 0;
+      results.push_back(*std::move(value));
+    }
+    const auto leaves = [](const Tensor& value) { return value.shape.is_tuple() ? value.elements : std::vector<Tensor>{value}; };
+    const std::vector<Tensor> left = leaves(results[0]), right = leaves(results[1]);
+    ASSERT_EQ(left.size(), right.size()) << one.name;
+    for (size_t leaf = 0; leaf < left.size(); ++leaf)
+      for (int64_t k = 0; k < ir::elements(left[leaf].shape); ++k) {
+        const auto value = [&](const Tensor& array) { return load_real(array.shape.type, array.data.data(), k); };
+        EXPECT_NEAR(value(left[leaf]), value(right[leaf]), 1e-3) << one.name << " " << leaf << " " << k;
+      }
+  }
+  EXPECT_EQ(apart, 5);
 }
 
 }  // namespace

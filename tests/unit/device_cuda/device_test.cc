@@ -133,8 +133,9 @@ TEST(CudaProducts, OfAllTypesAndOrdersAgreeWithTheReference) {
 
 TEST(CudaProducts, TypesWithoutAKernelAreRefusedByName) {
   Gemm gemm;
-  gemm.a.type = gemm.b.type = ir::Type::f8e4m3fn;
-  EXPECT_EQ(product_kernel(gemm).error().message, "no product kernel of f8e4m3fn and f8e4m3fn into f32");
+  gemm.a.type = gemm.b.type = gemm.d.type = ir::Type::f8e4m3fn;
+  EXPECT_EQ(product_kernel(gemm).error().message, "no product kernel of f8e4m3fn and f8e4m3fn into f8e4m3fn");
+  gemm.d.type = ir::Type::f32;
   gemm.a.type = gemm.b.type = ir::Type::f32;
   gemm.m = gemm.n = int64_t{1} << 24;
   EXPECT_EQ(product_kernel(gemm).error().message, "blocks 68719476736: 1 to 2147483647 can be launched");
