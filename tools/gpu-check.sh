@@ -3,26 +3,32 @@
 # reference, do the three ways to measure agree, what is said where something fails.
 #
 #   tools/gpu-check.sh [FOLDER]      FOLDER: where results go (./gpu-check); PROFILE=program (build/profile), SAMPLES=folder (samples),
-#                                    ONLY=expression: the stages whose names match it
+#                                    ONLY=expression: the stages whose names match it, SECONDS_IN_ALL=290,
+#                                    REPEATS=20 of the small program, BUDGET=20 seconds of the large one
 #
 # A line of JSON after every stage, each with a time limit of its own, in FOLDER/stages.jsonl: a check that is cut off still says what it saw.
 # Exit 1: a stage failed; 6: there is no GPU.
 set -u
+root=$(cd -P "$(dirname "$0")/.." && pwd) || exit 1
 out=$(realpath -m "${1:-gpu-check}")
-cd "$(dirname "$0")/.." || exit 1
-profile=$(realpath "${PROFILE:-build/profile}")
-samples=$(realpath "${SAMPLES:-samples}")
+profile=$(realpath "${PROFILE:-$root/build/profile}")
+samples=$(realpath "${SAMPLES:-$root/samples}")
+classes=$root/tests/gpu/classes.hlo
+repeats=${REPEATS:-20} budget=${BUDGET:-20}
+end_of_all=$((SECONDS + ${SECONDS_IN_ALL:-290}))
 mkdir -p "$out" && cd "$out" || exit 1
 : > stages.jsonl
 failed=0
 
 json() { sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/ /g' | tr -d '\000-\010\013-\037' | awk '{printf "%s%s", (NR > 1 ? "\\n" : ""), $0}'; }
 
-# stage NAME SECONDS COMMAND…: output in NAME.log; the line holds its end.
+# stage NAME SECONDS COMMAND…: output in NAME.log; the line holds its end. What the stages before it have left of all seconds is its limit too.
 stage() {
   local name=$1 limit=$2 begin end rc
+  local left=$((end_of_all - SECONDS))
   shift 2
   [[ $name =~ ${ONLY:-} ]] || return 0
+  [ "$limit" -le "$left" ] || limit=$((left > 1 ? left : 1))
   begin=$(date +%s%N)
   timeout -k 5 "$limit" "$@" > "$name.log" 2>&1
   rc=$?
@@ -56,15 +62,21 @@ printf 'HloModule tiny\nENTRY e {\n a = f32[1000,7] parameter(0)\n ROOT r = f32[
 replay 01_tiny 30 tiny.hlo events --verify --repeats 3
 [ $? -eq 6 ] && exit 6
 mnist="$samples/mnist_train_step.hlo.txt" bert="$samples/bert_pretrain_step.hlo.txt"
-replay 02_mnist_verify 40 "$mnist" events --verify --repeats 3
-for mode in stream graph events; do replay "03_mnist_$mode" 30 "$mnist" $mode --repeats 20; done
+replay 02_classes 90 "$classes" events --verify --repeats 3 --max-loss 0
+replay 03_mnist_verify 40 "$mnist" events --verify --repeats 3 --max-loss 0
+for mode in stream graph events; do replay "04_mnist_$mode" 30 "$mnist" $mode --repeats "$repeats"; done
 for mode in stream graph events; do
-  query "04_mnist_sum_$mode" "03_mnist_$mode.db" "SELECT count(*) AS steps, sum(median_ns) AS sum_of_steps_ns, sum(flags <> '') AS flagged FROM step_stat"
+  query "05_mnist_sum_$mode" "04_mnist_$mode.db" "SELECT count(*) AS steps, sum(median_ns) AS sum_of_steps_ns, sum(flags <> '') AS flagged FROM step_stat"
 done
-replay 05_bert_stream 60 "$bert" stream --budget 20
-replay 06_bert_graph 40 "$bert" graph --budget 10
-query 07_bert_top 05_bert_stream.db "SELECT name, median_ns, n, flags FROM step_time ORDER BY median_ns DESC LIMIT 20"
-query 08_kernels 05_bert_stream.db "SELECT name, implementation FROM kernel ORDER BY name LIMIT 400"
-query 09_device 05_bert_stream.db "SELECT * FROM device"
-if command -v compute-sanitizer > /dev/null; then stage 10_memcheck 60 compute-sanitizer --error-exitcode 1 "$profile" --replay "$mnist" --device cuda --mode events --repeats 1 -q -f -o memcheck.db; fi
+replay 06_bert_stream 60 "$bert" stream --budget "$budget" --max-loss 0
+replay 07_bert_graph 40 "$bert" graph --budget "$budget"
+query 08_bert_top 06_bert_stream.db "SELECT name, median_ns, n, flags FROM step_time ORDER BY median_ns DESC LIMIT 20"
+query 09_kernels 06_bert_stream.db "SELECT name, implementation FROM kernel ORDER BY name LIMIT 400"
+query 10_device 06_bert_stream.db "SELECT * FROM device"
+if command -v compute-sanitizer > /dev/null; then
+  for tool in memcheck racecheck; do
+    stage "11_$tool" 40 compute-sanitizer --tool $tool --error-exitcode 1 "$profile" --replay "$classes" --device cuda --mode events --repeats 1 --warmup 0 -q -f -o $tool.db
+  done
+fi
+replay 12_bert_verify 120 "$bert" events --verify --repeats 1 --max-loss 0
 exit $failed

@@ -11,11 +11,15 @@ tools/build.sh differential || exit 1
 tools/build.sh unit_importers || exit 1
 PROFILE_HOSTILE=full build/tests/unit_importers || failed=1
 for language in llvm-ir c cuda; do build/tests/differential --from "${1:-1}" --count 20000 --language "$language" || failed=1; done
-# Every distinct kernel of the op files and samples as machine code; skipped (77) where there is no NVRTC.
+# Every distinct kernel of the op files and samples, and those of 1,000 random modules, as machine code; skipped (77) where there is no NVRTC.
 cmake --build build --target cuda_text || exit 1
-build/tests/cuda_text --architecture 80 90 100 -- tests/ops/*.hlo samples/*.hlo.txt
-status=$?
-[ $status -eq 0 ] || [ $status -eq 77 ] || failed=1
+machine_code() {
+  build/tests/cuda_text "$@"
+  local status=$?
+  [ $status -eq 0 ] || [ $status -eq 77 ] || failed=1
+}
+machine_code --architecture 80 90 100 -- tests/ops/*.hlo samples/*.hlo.txt samples/*.paddle.txt samples/*.tfnodes.txt
+machine_code --architecture 90 --random 1000 --seed "${1:-1}"
 # All op files on the cuda device, on a GPU that the host plays.
 cmake --build build --target fake_gpu ops || exit 1
 LD_LIBRARY_PATH=build/tests/fake_gpu PROFILE_CACHE=build/tests/cubins_ops build/tests/ops --gtest_filter='*HaveTheExpectedValues*' || failed=1
@@ -26,5 +30,5 @@ for mode in stream graph; do
     --replay samples/bert_pretrain_step.hlo.txt --device cuda --mode $mode --repeats 2 -q -f -o build/tests/bert_cuda.db > build/tests/bert_cuda.txt || failed=1
 done
 # What is to be run where a GPU can be had, as far as the host's GPU can follow.
-LD_LIBRARY_PATH=$PWD/build/tests/fake_gpu ONLY='^0[0-4]' tools/gpu-check.sh build/tests/gpu_check || failed=1
+LD_LIBRARY_PATH=$PWD/build/tests/fake_gpu ONLY='^0[0-5]' tools/gpu-check.sh build/tests/gpu_check || failed=1
 exit $failed

@@ -1,11 +1,14 @@
 # Kernels of the op files and of the samples through NVRTC, some of them; tools/nightly.sh takes all, for three architectures.
-add_executable(cuda_text ${CMAKE_SOURCE_DIR}/tests/cuda_text/main.cc)
-target_link_libraries(cuda_text PRIVATE profile_device_cuda profile_replay_base profile_hlo CLI11::CLI11)
+add_executable(cuda_text ${CMAKE_SOURCE_DIR}/tests/cuda_text/main.cc ${CMAKE_SOURCE_DIR}/tests/differential/generate.cc)
+target_link_libraries(cuda_text PRIVATE profile_device_cuda profile_replay_base profile_importers CLI11::CLI11)
 file(GLOB op_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/ops/*.hlo)
 add_test(NAME cuda_text.ops COMMAND cuda_text --every 16 --architecture 80 100 -- ${op_files})
-file(GLOB hlo_samples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/samples/*.hlo.txt)
-add_test(NAME cuda_text.samples COMMAND cuda_text --every 12 --architecture 90 -- ${hlo_samples})
+file(GLOB program_samples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/samples/*.hlo.txt ${CMAKE_SOURCE_DIR}/samples/*.paddle.txt
+                                            ${CMAKE_SOURCE_DIR}/samples/*.tfnodes.txt)
+add_test(NAME cuda_text.samples COMMAND cuda_text --every 20 --architecture 90 -- ${program_samples})
 set_tests_properties(cuda_text.ops cuda_text.samples PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+add_test(NAME cuda_text.random COMMAND cuda_text --architecture 90 --random 20)
+set_tests_properties(cuda_text.random PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
 # The text on the host: sizes around the borders of schedules, and planted faults.
 add_executable(cuda_on_host ${CMAKE_SOURCE_DIR}/tests/cuda_text/faults_test.cc ${CMAKE_SOURCE_DIR}/tests/cuda_text/shapes_test.cc
                             ${CMAKE_SOURCE_DIR}/tests/cuda_text/on_host.cc ${CMAKE_SOURCE_DIR}/tests/support/compile_c.cc)

@@ -1,4 +1,4 @@
-# Random modules, reference against cpu, from LLVM IR, from C and from CUDA C++ on the host: 500 each (CUDA 300) here; tools/nightly.sh runs 20,000.
+# Random modules, reference against cpu, from LLVM IR, from C and from CUDA C++ on the host: 500 each here; tools/nightly.sh runs 20,000.
 file(GLOB differential_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/differential/*.cc)
 add_executable(differential ${differential_sources} ${CMAKE_SOURCE_DIR}/tests/support/compile_c.cc)
 target_compile_definitions(differential PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
@@ -7,5 +7,5 @@ add_test(NAME differential.cpu COMMAND differential --count 500)
 set_tests_properties(differential.cpu PROPERTIES TIMEOUT 300 PROCESSORS 2)
 add_test(NAME differential.c COMMAND differential --count 500 --language c)
 set_tests_properties(differential.c PROPERTIES TIMEOUT 300 PROCESSORS 2)
-add_test(NAME differential.cuda COMMAND differential --count 300 --language cuda)
+add_test(NAME differential.cuda COMMAND differential --count 500 --language cuda)
 set_tests_properties(differential.cuda PROPERTIES TIMEOUT 300 PROCESSORS 2)
