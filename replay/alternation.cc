@@ -85,8 +85,9 @@ base::Status Alternation::save(StepId step) {
 
 base::Status Alternation::restore(const State& state) {
   if (state.variant->restore.launches.empty()) return {};
-  return one(state.variant->restore.id, 1).ok() ? base::Status()
-                                                : base::Error{"cannot restore the operands of " + state.variant->whole.name};
+  const auto restored = one(state.variant->restore.id, 1);
+  if (restored.ok()) return {};
+  return base::Error{"cannot restore the operands of " + state.variant->whole.name + ": " + restored.error().message};
 }
 
 base::Status Alternation::time(State& state, StepId id, int executions, model::Sample& sum) {
@@ -148,7 +149,8 @@ base::Status Alternation::find_repeats(State& state) {
     RETURN_IF_ERROR(restore(state));
     ASSIGN_OR_RETURN(sample, one(fused, 1));
     RETURN_IF_ERROR(restore(state));
-    RETURN_IF_ERROR(one(parts, 1).ok() ? base::Status() : base::Error{"cannot run " + state.variant->whole.name});
+    ASSIGN_OR_RETURN(const model::Sample ignored, one(parts, 1));
+    static_cast<void>(ignored);
   }
   const auto once_ns = static_cast<double>(std::max<int64_t>(sample.duration_ns, 1));
   state.fused_executions = state.parts_executions = std::clamp(static_cast<int>(std::ceil(kShort_ns / once_ns)), 1, kMostCopies);
@@ -169,7 +171,8 @@ base::Status Alternation::time_parts(State& state) {
 base::Status Alternation::leave_fused(State& state) {
   if (!std::exchange(state.ends_apart, false)) return {};
   RETURN_IF_ERROR(restore(state));
-  return one(state.variant->fused, 1).ok() ? base::Status() : base::Error{"cannot run " + state.variant->whole.name};
+  const auto left = one(state.variant->fused, 1);
+  return left.ok() ? base::Status() : left.error();
 }
 
 base::Status Alternation::run(StepId step, Place place) {

@@ -61,6 +61,13 @@ class Device {
   }
   virtual base::Status write(BufferId buffer, std::span<const std::byte> physical) = 0;
   virtual base::Status read(BufferId buffer, std::span<std::byte> physical) = 0;
+  /// Keeps what buffers hold now, for restore(). False: it keeps nothing, or has no room.
+  virtual base::Result<bool> keep(std::span<const BufferId> buffers) {
+    (void)buffers;
+    return false;
+  }
+  /// Brings back what was kept.
+  virtual base::Status restore() { return {}; }
   /// Host memory of a buffer, for devices that have it there (cpu, reference); empty otherwise. Lets inputs be made in place and verify
   /// look without a copy.
   virtual std::span<std::byte> memory(BufferId buffer) {
@@ -77,6 +84,10 @@ class Device {
   virtual base::Status start(StepId step, int executions) = 0;
   /// Waits; samples since the last call, on the device's clock; `pass` is filled in by the engine.
   virtual base::Result<std::vector<model::Sample>> finish() = 0;
+  /// What it says of its clocks now; nothing where it does not tell.
+  virtual std::optional<model::Clocks> clocks() const { return std::nullopt; }
+  /// True: after an error that stays, nothing can be run on it by this process.
+  virtual bool lost() const { return false; }
   /// Ceilings measured now: triads, caches and large products. Zero where there is nothing to measure.
   virtual base::Status measure_ceilings(model::DeviceRecord& record) {
     (void)record;

@@ -178,19 +178,24 @@ struct Engine::Impl {
 
   /// Every pass starts from the same inputs; the first has them already, chained ones go on with what the one before has left.
   base::Status restore() {
-    const bool needed = std::exchange(touched, true) && !(options.chain && pass > 0);
-    return needed ? restore_inputs(plan, device, options.inputs) : base::Status();
+    if (!std::exchange(touched, true)) {
+      ASSIGN_OR_RETURN(kept, device.keep(plan.overwritten));
+      return {};
+    }
+    if (options.chain && pass > 0) return {};
+    return kept ? device.restore() : restore_inputs(plan, device, options.inputs);
   }
 
   base::Result<PassTimes> run_pass() {
     RETURN_IF_ERROR(restore());
     clear();
     PassTimes times;
+    const auto before = device.clocks();
     const int64_t begin = device.clock_ns();
     ASSIGN_OR_RETURN(times.complete, walk(plan.block, 0));
     RETURN_IF_ERROR(collect());
     const int64_t end = device.clock_ns();
-    times.pass = {pass, begin - start_ns, end - start_ns};
+    times.pass = {pass, begin - start_ns, end - start_ns, before, device.clocks()};
     double repeats_s = 0;
     for (const model::Sample& sum : sums) {
       if (sum.executions == 0) continue;
@@ -341,6 +346,7 @@ struct Engine::Impl {
   Progress::Stage stage = Progress::Stage::warm_up;
   int pass = 0;
   bool touched = false;  ///< a pass has run
+  bool kept = false;     ///< the device has what the parameters held before it
   double left_s = 0;
   int64_t start_ns = 0;
 };

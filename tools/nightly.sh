@@ -23,6 +23,9 @@ machine_code --architecture 90 --random 1000 --seed "${1:-1}"
 # All op files on the cuda device, on a GPU that the host plays.
 cmake --build build --target fake_gpu ops || exit 1
 LD_LIBRARY_PATH=build/tests/fake_gpu PROFILE_CACHE=build/tests/cubins_ops build/tests/ops --gtest_filter='*HaveTheExpectedValues*' || failed=1
+# Every error of CUDA at every call of a run.
+cmake --build build --target unit_device_cuda || exit 1
+PROFILE_INJECTION=full build/tests/unit_device_cuda --gtest_filter='*Injection*' || failed=1
 # BERT through NVIDIA's compiler and the whole cuda device, on a GPU of the host that computes nothing.
 cmake --build build --target fake_gpu profile || exit 1
 for mode in stream graph; do

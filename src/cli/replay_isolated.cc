@@ -93,6 +93,7 @@ class Runner {
     for (size_t g = 0; g < groups.size() && !stop_requested() && result_.failure.empty(); ++g) {
       const base::Status measured = within_memory([&] { return measure(groups[g], recorder, static_cast<int32_t>(g), budget_s); });
       RETURN_IF_ERROR(recorder.saved());
+      if (lost_) return base::Error{fmt::format("{}: {}", base::escaped(step(groups[g].front()).name), measured.error().message)};
       if (!measured.ok()) refuse(groups[g], measured.error().message);
     }
     for (model::StepRecord& record : record_.steps) {
@@ -126,25 +127,34 @@ class Runner {
     const replay::Step& first = step(group.front());
     const ir::Module module = ir::extract_instruction(*plan_.module, first.instr, overwritten_operands(*plan_.module, first));
     ASSIGN_OR_RETURN(const auto device, device_for(options_));
-    ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module, options_, *device));
+    const base::Status measured = measure(group, module, *device, recorder, done, budget_s);
+    lost_ = device->lost();
+    return measured;
+  }
+
+  base::Status measure(const std::vector<replay::StepId>& group, const ir::Module& module, replay::Device& device, Recorder& recorder,
+                       int32_t done, double budget_s) {
+    const replay::Step& first = step(group.front());
+    ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module, options_, device));
     const auto own = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const replay::Step* s) { return s->name == first.name; });
     if (own == plan.steps.end()) return base::Error{"has no step of its own"};
     const auto preparing = base::Clock::now();
-    RETURN_IF_ERROR(replay::prepare(plan, *device));
+    RETURN_IF_ERROR(replay::prepare(plan, device));
     if ((*own)->cls == replay::Class::skip) return base::Error{(*own)->why};
     record_.compile_ns += base::since_ns(preparing);
     replay::InputOptions inputs;
     inputs.recipes.seed = options_.seed;
-    RETURN_IF_ERROR(replay::load_inputs(plan, *device, inputs, &stop_requested()));
+    RETURN_IF_ERROR(replay::load_inputs(plan, device, inputs, &stop_requested()));
     recorder.begin(first.id, (*own)->id, done);
     replay::EngineOptions engine_options;
     engine_options.warm_up = options_.warm_up;
     engine_options.verify = options_.verify;
     engine_options.seed = options_.seed;
-    replay::Engine engine(plan, *device, engine_options, stop_requested());
+    replay::Engine engine(plan, device, engine_options, stop_requested());
     const auto criterion = criterion_for(options_, budget_s);
     ASSIGN_OR_RETURN(const replay::Outcome outcome, engine.run(*criterion, recorder));
-    keep(group, (*own)->id, outcome, *device);
+    keep(group, (*own)->id, outcome, device);
+    if (!outcome.error.empty()) return base::Error{outcome.error};
     return {};
   }
 
@@ -189,6 +199,7 @@ class Runner {
   model::Store& store_;
   ProgressLine& line_;
   Isolated result_;
+  bool lost_ = false;  ///< the device: no other step can be measured
 };
 
 }  // namespace

@@ -82,9 +82,16 @@ struct Sample {
   int32_t round = 0;  ///< of variants 1 and 2: which comparison within the pass
 };
 
+/// What a device says of itself at one moment; what it does not tell is empty.
+struct Clocks {
+  std::optional<int64_t> multiprocessor_mhz{}, memory_mhz{}, power_mw{}, temperature_c{};
+  std::optional<int64_t> slowed_by{};  ///< bits, as NVML numbers its throttle reasons
+};
+
 struct Pass {
   int32_t pass = 0;
   int64_t begin_ns = 0, end_ns = 0;
+  std::optional<Clocks> before{}, after{};  ///< of devices that tell
 };
 
 /// Summary of a step's samples, per execution; a test recomputes it in SQL.

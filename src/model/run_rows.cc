@@ -191,13 +191,31 @@ base::Result<RunInserts> RunInserts::make(const Database& database) {
       Statement sample,
       database.prepare(
           "INSERT INTO sample (run, pass, step, variant, round, begin_ns, duration_ns, executions) VALUES (?1,?2,?3,?4,?5,?6,?7,?8)"));
-  return RunInserts{std::move(pass), std::move(sample)};
+  ASSIGN_OR_RETURN(Statement clocks, database.prepare("INSERT INTO clocks (run, pass, moment, multiprocessor_mhz, memory_mhz, power_mw, "
+                                                      "temperature_c, slowed_by) VALUES (?1,?2,?3,?4,?5,?6,?7,?8)"));
+  return RunInserts(std::move(pass), std::move(clocks), std::move(sample));
+}
+
+base::Status RunInserts::add_clocks(int64_t run, const Pass& pass, std::string_view moment, const std::optional<Clocks>& clocks) {
+  if (!clocks) return {};
+  insert_clocks_.bind(1, run);
+  insert_clocks_.bind(2, pass.pass);
+  insert_clocks_.bind(3, moment);
+  int parameter = 4;
+  for (const auto& value : {clocks->multiprocessor_mhz, clocks->memory_mhz, clocks->power_mw, clocks->temperature_c, clocks->slowed_by}) {
+    value ? insert_clocks_.bind(parameter, *value) : insert_clocks_.bind(parameter, Null{});
+    ++parameter;
+  }
+  RETURN_IF_ERROR(insert_clocks_.step());
+  return {};
 }
 
 base::Status RunInserts::add(int64_t run, const Pass& pass, std::span<const Sample> samples) {
-  RETURN_IF_ERROR(insert_pass.run(run, pass.pass, pass.begin_ns, pass.end_ns));
+  RETURN_IF_ERROR(insert_pass_.run(run, pass.pass, pass.begin_ns, pass.end_ns));
+  RETURN_IF_ERROR(add_clocks(run, pass, "before", pass.before));
+  RETURN_IF_ERROR(add_clocks(run, pass, "after", pass.after));
   for (const Sample& s : samples) {
-    RETURN_IF_ERROR(insert_sample.run(run, pass.pass, s.step, s.variant, s.round, s.begin_ns, s.duration_ns, s.executions));
+    RETURN_IF_ERROR(insert_sample_.run(run, pass.pass, s.step, s.variant, s.round, s.begin_ns, s.duration_ns, s.executions));
   }
   return {};
 }

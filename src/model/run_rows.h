@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "src/base/result.h"
 #include "src/model/database.h"
@@ -16,10 +19,17 @@ base::Result<int64_t> add_run(Database& database, const Run& run);
 base::Status write_description(Database& database, int64_t run, const Run& what);
 
 /// A pass and its samples.
-struct RunInserts {
-  Statement insert_pass, insert_sample;
+class RunInserts {
+ public:
   static base::Result<RunInserts> make(const Database& database);
   base::Status add(int64_t run, const Pass& pass, std::span<const Sample> samples);
+
+ private:
+  RunInserts(Statement pass, Statement clocks, Statement sample)
+      : insert_pass_(std::move(pass)), insert_clocks_(std::move(clocks)), insert_sample_(std::move(sample)) {}
+  base::Status add_clocks(int64_t run, const Pass& pass, std::string_view moment, const std::optional<Clocks>& clocks);
+
+  Statement insert_pass_, insert_clocks_, insert_sample_;
 };
 
 }  // namespace model

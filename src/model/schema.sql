@@ -357,6 +357,19 @@ CREATE TABLE IF NOT EXISTS pass (
   PRIMARY KEY (run, pass)
 ) STRICT, WITHOUT ROWID;
 
+-- What a GPU said of itself before and after a pass. NULL: it does not tell.
+CREATE TABLE IF NOT EXISTS clocks (
+  run    INTEGER NOT NULL REFERENCES run(id),  -- the run
+  pass   INTEGER NOT NULL,                     -- the pass
+  moment TEXT NOT NULL CHECK (moment IN ('before', 'after')),  -- of the pass
+  multiprocessor_mhz INTEGER,                  -- clock of the multiprocessors
+  memory_mhz    INTEGER,                       -- clock of the memory
+  power_mw      INTEGER,                       -- what the card draws, averaged by the card
+  temperature_c INTEGER,                       -- of the chip
+  slowed_by     INTEGER,                       -- bits of NVML's throttle reasons, in words in the view throttling
+  PRIMARY KEY (run, pass, moment)
+) STRICT, WITHOUT ROWID;
+
 -- Every raw timing. One step: FROM pass p CROSS JOIN sample s ON s.run = p.run AND s.pass = p.pass AND s.step = ? AND s.variant = 0 (rows lie in the order in which they came).
 CREATE TABLE IF NOT EXISTS sample (
   run         INTEGER NOT NULL,              -- the run

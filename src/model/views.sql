@@ -428,3 +428,25 @@ SELECT
   (SELECT count(*) FROM note n WHERE n.source = s.id) AS notes,       -- notes about it
   s.read = s.kept + s.dropped AS balanced  -- 1: nothing was lost silently
 FROM source s;
+
+-- Clocks around each pass of a GPU, and what slowed it down, in words. Of two readings the lower clocks, the higher power and temperature.
+CREATE VIEW IF NOT EXISTS throttling AS
+WITH
+  reason(bit, name) AS (VALUES  -- as NVML numbers them; an idle GPU and clocks that somebody has set are none of its own troubles
+    (2, 'clocks set'), (4, 'power cap'), (8, 'hardware'), (16, 'sync boost'), (32, 'heat (driver)'), (64, 'heat (hardware)'),
+    (128, 'power brake'), (256, 'display clocks')),
+  bits AS (
+    SELECT c.run AS run, c.pass AS pass, r.bit AS bit, r.name AS name FROM clocks c JOIN reason r ON c.slowed_by & r.bit
+    GROUP BY c.run, c.pass, r.bit)
+SELECT
+  p.run AS run,                                            -- the run
+  p.pass AS pass,                                          -- the pass
+  p.end_ns - p.begin_ns AS pass_ns,                        -- how long it took
+  min(c.multiprocessor_mhz) AS multiprocessor_mhz,         -- clock of the multiprocessors
+  min(c.memory_mhz) AS memory_mhz,                         -- clock of the memory
+  max(c.power_mw) / 1000.0 AS power_w,                     -- what the card drew
+  max(c.temperature_c) AS temperature_c,                   -- of the chip
+  coalesce((SELECT group_concat(b.name, ', ') FROM bits b WHERE b.run = p.run AND b.pass = p.pass), '') AS slowed_by  -- empty: nothing
+FROM pass p
+JOIN clocks c ON c.run = p.run AND c.pass = p.pass
+GROUP BY p.run, p.pass;

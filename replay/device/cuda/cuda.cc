@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "replay/device/cuda/ceilings.h"
+#include "replay/device/cuda/nvml.h"
 #include "replay/device/cuda/own_kernels.h"
+#include "replay/device/cuda/pristine.h"
 #include "replay/device/cuda/routines.h"
 
 namespace replay::cuda {
@@ -36,13 +38,14 @@ Result<Architecture> architecture_of(const Properties& gpu, const Compiler& comp
 class CudaDevice final : public Device {
  public:
   CudaDevice(const DeviceOptions& options, Mode mode, std::unique_ptr<Compiler> compiler, Result<Cupti*> cupti, std::unique_ptr<Gpu> gpu,
-             const Architecture& architecture, const Opener& opener)
+             Result<Nvml> nvml, const Architecture& architecture, const Opener& opener)
       : threads_(options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))),
         mode_(mode),
         architecture_(architecture),
         compiler_(std::move(compiler)),
         cupti_(std::move(cupti)),
         gpu_(std::move(gpu)),
+        nvml_(std::move(nvml)),
         libraries_(opener) {}
 
   model::DeviceRecord describe() const override;
@@ -59,10 +62,14 @@ class CudaDevice final : public Device {
   std::string why_not(StepId step) const override { return has(step) ? of(step).why : ""; }
   Status write(BufferId buffer, std::span<const std::byte> physical) override;
   Status read(BufferId buffer, std::span<std::byte> physical) override;
+  Result<bool> keep(std::span<const BufferId> buffers) override;
+  Status restore() override;
   Status start(StepId step, int executions) override;
   int64_t clock_ns() const override { return Runner::now_ns() - epoch_ns_; }
   Result<std::vector<model::Sample>> finish() override;
   Status measure_ceilings(model::DeviceRecord& record) override;
+  std::optional<model::Clocks> clocks() const override { return nvml_.ok() ? std::optional(nvml_->read()) : std::nullopt; }
+  bool lost() const override { return *gpu_->driver().lost != 0; }
 
  private:
   bool has(StepId step) const { return ready_ != nullptr && step >= 0 && static_cast<size_t>(step) < ready_->steps.size(); }
@@ -76,10 +83,12 @@ class CudaDevice final : public Device {
   std::unique_ptr<Compiler> compiler_;
   Result<Cupti*> cupti_;
   std::unique_ptr<Gpu> gpu_;
+  Result<Nvml> nvml_;
   Libraries libraries_;
   const Plan* plan_ = nullptr;
   std::unique_ptr<Prepared> ready_;
   std::unique_ptr<Guards> guards_;
+  std::unique_ptr<Pristine> pristine_;
   std::unique_ptr<Runner> runner_;
   int64_t epoch_ns_ = Runner::now_ns();  ///< begin_ns of samples counts from the end of prepare()
 };
@@ -109,6 +118,8 @@ model::DeviceRecord CudaDevice::describe() const {
   add("clock_khz", std::to_string(gpu.clock_khz));
   add("memory_clock_khz", std::to_string(gpu.memory_clock_khz));
   add("memory_bus_bits", std::to_string(gpu.bus_bits));
+  add("clocks", nvml_.ok() ? "read by NVML around each pass" : "not recorded: " + nvml_.error().message);
+  if (nvml_.ok() && nvml_->most_mhz() > 0) add("highest_clock_mhz", std::to_string(nvml_->most_mhz()));
   return record;
 }
 
@@ -122,11 +133,12 @@ kernel::Target CudaDevice::target() const {
 
 Status CudaDevice::prepare(const Plan& plan) {
   runner_.reset();  // the memory of an earlier plan goes first
+  pristine_.reset();
   ready_.reset();
   ASSIGN_OR_RETURN(ready_, cuda::prepare(plan, *gpu_, {compiler_.get(), architecture_, threads_, Cache(cache_folder())}, libraries_));
   plan_ = &plan;
   guards_ = std::make_unique<Guards>(plan, *ready_, *gpu_);
-  RETURN_IF_ERROR(guards_->set());
+  RETURN_IF_ERROR(during("filling memory before its first use", guards_->set()));
   runner_ = std::make_unique<Runner>(*gpu_, *ready_, *guards_, mode_, cupti_.ok() ? *cupti_ : nullptr);
   epoch_ns_ = Runner::now_ns();
   return {};
@@ -158,6 +170,19 @@ Status CudaDevice::read(BufferId buffer, std::span<std::byte> physical) {
   return {};
 }
 
+Result<bool> CudaDevice::keep(std::span<const BufferId> buffers) {
+  RETURN_IF_ERROR(runner_->settle());
+  pristine_ = std::make_unique<Pristine>(*gpu_, *ready_);
+  auto kept = pristine_->keep(buffers);
+  if (!kept.ok()) return during("keeping what a pass overwrites", kept.error()).error();
+  return kept;
+}
+
+Status CudaDevice::restore() {
+  RETURN_IF_ERROR(runner_->settle());
+  return during("restoring what a pass has overwritten", pristine_->restore());
+}
+
 Status CudaDevice::start(StepId step, int executions) {
   if (!has(step)) return Error{fmt::format("cuda: no step {}; report it as a bug", step)};
   return runner_->start(step, executions);
@@ -172,7 +197,9 @@ Result<std::vector<model::Sample>> CudaDevice::finish() {
 
 /// Products have none: the kernels are ours, and say nothing of what the card can do.
 Status CudaDevice::measure_ceilings(model::DeviceRecord& record) {
-  ASSIGN_OR_RETURN(record.triad_bytes_per_s, copy_bytes_per_s(*gpu_));
+  const auto copied = copy_bytes_per_s(*gpu_);
+  if (!copied.ok()) return during("measuring the memory's bandwidth", copied.error());
+  record.triad_bytes_per_s = *copied;
   record.triad_streaming_bytes_per_s = record.triad_bytes_per_s;
   record.details.push_back({"memory_ceiling", fmt::format("cuMemcpyDtoDAsync of {} MiB, best of 5, read and written", kCopiedBytes >> 20)});
   return {};
@@ -201,8 +228,9 @@ Result<std::unique_ptr<Device>> open_with(const DeviceOptions& options, const Op
   if (!gpu.ok()) return refused(gpu.error());
   const auto architecture = architecture_of((*gpu)->properties(), **compiler);
   if (!architecture.ok()) return refused(architecture.error());
-  return std::unique_ptr<Device>(
-      std::make_unique<CudaDevice>(options, mode, *std::move(compiler), std::move(cupti), *std::move(gpu), *architecture, opener));
+  Result<Nvml> nvml = Nvml::open(opener, (*gpu)->properties().pci_bus_id);
+  return std::unique_ptr<Device>(std::make_unique<CudaDevice>(options, mode, *std::move(compiler), std::move(cupti), *std::move(gpu),
+                                                              std::move(nvml), *architecture, opener));
 }
 
 Result<std::unique_ptr<Device>> open(const DeviceOptions& options) { return open_with(options, system_opener()); }

@@ -7,16 +7,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace replay::cuda {
 namespace {
 
 constexpr size_t kBufferBytes = 4 << 20, kAlignment = 4096;
-constexpr uint32_t kOldest = 24;        ///< API of CUDA 12.4: records are read as that release laid them out
-constexpr uint32_t kCustomIds = 3;      ///< CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0
-constexpr int kSystemThreads = 1;       ///< CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
-constexpr uint32_t kZeroedBuffers = 5;  ///< CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
-constexpr uint32_t kForced = 1;         ///< CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
+constexpr size_t kMostBytes = size_t{512} << 20;  ///< of records that wait to be read: 1.8 million launches
+constexpr uint32_t kOldest = 24;                  ///< API of CUDA 12.4: records are read as that release laid them out
+constexpr uint32_t kCustomIds = 3;                ///< CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0
+constexpr int kSystemThreads = 1;                 ///< CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
+constexpr uint32_t kZeroedBuffers = 5;            ///< CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
+constexpr uint32_t kForced = 1;                   ///< CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 constexpr int kOtherSubscriber = 39, kNoPrivilege = 35;
 /// Memcpy, memset, concurrent kernels; driver and runtime calls, without which there are no external ids; ids; overhead.
 constexpr uint32_t kKinds[] = {1, 2, 10, 4, 5, 39, 17};
@@ -29,23 +31,53 @@ void nothing(void*, int, uint32_t, const void*) {}
 struct Cupti::Buffers {
   std::mutex lock;
   std::vector<std::vector<uint8_t>> full;
+  size_t bytes = 0, discarded = 0;  ///< of `full`; of buffers that had no room in it
+  bool wanted = false;              ///< nobody reads what comes before CUPTI is wholly on
+  std::vector<uint8_t*> spare;      ///< zeroed: fresh ones cost more than what is recorded in them
 
   static Buffers& all() {
     static auto* const buffers = new Buffers;  // CUPTI may call at the process's end
     return *buffers;
   }
+  uint8_t* zeroed() {
+    const std::lock_guard guard(lock);
+    if (!spare.empty()) {
+      uint8_t* const buffer = spare.back();
+      spare.pop_back();
+      return buffer;
+    }
+    auto* const made = static_cast<uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
+    if (made != nullptr) std::memset(made, 0, kBufferBytes);
+    return made;
+  }
   static void request(uint8_t** buffer, size_t* bytes, size_t* most_records) {
-    *buffer = static_cast<uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
+    *buffer = Buffers::all().zeroed();
     *bytes = *buffer == nullptr ? 0 : kBufferBytes;
     *most_records = 0;
-    if (*buffer != nullptr) std::memset(*buffer, 0, kBufferBytes);
   }
   /// No call of CUPTI in here: it holds its own lock.
   static void complete(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
     Buffers& all = Buffers::all();
     const std::lock_guard guard(all.lock);
-    if (valid > 0) all.full.emplace_back(buffer, buffer + valid);
-    std::free(buffer);
+    const bool room = all.bytes + valid <= kMostBytes;
+    if (all.wanted && room && valid > 0) {
+      all.full.emplace_back(buffer, buffer + valid);
+      all.bytes += valid;
+    }
+    if (all.wanted && !room) all.discarded += valid;
+    std::memset(buffer, 0, valid);
+    all.spare.push_back(buffer);
+  }
+  /// All that is full. Error: not all had room.
+  static base::Result<std::vector<std::vector<uint8_t>>> take() {
+    Buffers& all = Buffers::all();
+    const std::lock_guard guard(all.lock);
+    all.bytes = 0;
+    auto taken = std::exchange(all.full, {});
+    if (const size_t lost = std::exchange(all.discarded, 0); lost > 0)
+      return base::Error{
+          fmt::format("CUPTI's records of one pass took more than {} MiB: {} bytes are lost; use --mode events", kMostBytes >> 20, lost)};
+    return taken;
   }
 };
 
@@ -118,12 +150,14 @@ base::Result<Cupti*> Cupti::open(const Opener& opener) {
   if (version < kOldest) return base::Error{fmt::format("CUPTI: {} has API {}; {} (CUDA 12.4) is needed", library.file, version, kOldest)};
   std::unique_ptr<Cupti> made(new Cupti(std::move(functions), version));
   RETURN_IF_ERROR(made->start());
+  Buffers::all().wanted = true;
   return opened = made.release();
 }
 
-base::Status Cupti::push(uint64_t id) const {
-  const int code = functions_->push(kCustomIds, id);
-  return code == 0 ? base::Status() : failure("cuptiActivityPushExternalCorrelationId", code);
+base::Result<uint64_t> Cupti::push() {
+  const int code = functions_->push(kCustomIds, ++last_id_);
+  if (code != 0) return failure("cuptiActivityPushExternalCorrelationId", code);
+  return last_id_;
 }
 
 base::Status Cupti::pop() const {
@@ -138,11 +172,7 @@ base::Result<Activity> Cupti::collect() {
   size_t dropped = 0;
   if (const int code = functions_->dropped(nullptr, 0, &dropped); code != 0) return failure("cuptiActivityGetNumDroppedRecords", code);
   if (dropped > 0) return base::Error{fmt::format("CUPTI dropped {} records: its buffers were full; use --mode events", dropped)};
-  std::vector<std::vector<uint8_t>> full;
-  {
-    const std::lock_guard guard(Buffers::all().lock);
-    full.swap(Buffers::all().full);
-  }
+  ASSIGN_OR_RETURN(const auto full, Buffers::take());
   return read_activity(full, functions_->next);
 }
 

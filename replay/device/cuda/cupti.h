@@ -18,7 +18,8 @@ class Cupti {
   /// Error: what CUPTI says, and why ("another tool has it"): times must come from elsewhere then.
   static base::Result<Cupti*> open(const Opener& opener);
 
-  base::Status push(uint64_t id) const;
+  /// An id that no other call of this process has: what is launched until pop() is of it.
+  base::Result<uint64_t> push();
   base::Status pop() const;
   /// All records so far. The GPU must have been waited for: records of what still runs are lost.
   base::Result<Activity> collect();
@@ -33,6 +34,7 @@ class Cupti {
 
   std::unique_ptr<Functions> functions_;
   uint32_t version_;
+  uint64_t last_id_ = 0;
 };
 
 }  // namespace replay::cuda

@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "replay/device/cuda/libraries.h"
 #include "src/base/result.h"
@@ -39,6 +42,7 @@ struct Driver {
   Function<int*, int> device{"cuDeviceGet"};
   Function<char*, int, int> device_name{"cuDeviceGetName"};
   Function<int*, int, int> device_attribute{"cuDeviceGetAttribute"};
+  Function<char*, int, int> pci_bus_id{"cuDeviceGetPCIBusId"};
   Function<size_t*, int> device_memory{"cuDeviceTotalMem_v2"};
   Function<void**, int> retain_context{"cuDevicePrimaryCtxRetain"};
   Function<int> release_context{"cuDevicePrimaryCtxRelease_v2"};
@@ -77,21 +81,38 @@ struct Driver {
   template <typename Visitor>
   void each(Visitor&& visit) {
     const auto all = [&](auto&... functions) { (visit(functions), ...); };
-    all(init, version, device_count, device, device_name, device_attribute, device_memory, retain_context, release_context, set_context,
-        error_name, error_text, allocate, free, memory, to_device, to_host, copy, fill);
+    all(init, version, device_count, device, device_name, device_attribute, pci_bus_id, device_memory, retain_context, release_context,
+        set_context, error_name, error_text, allocate, free, memory, to_device, to_host, copy, fill);
     all(load_module, unload_module, find_function, function_attribute, occupancy, create_stream, destroy_stream, wait, begin_capture,
         end_capture, launch, create_event, destroy_event, record_event, elapsed_ms, instantiate, upload_graph, launch_graph,
         destroy_instance, destroy_graph, graph_nodes);
   }
 
-  /// "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2), out of memory".
+  /// "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2), out of memory". After an error that stays nothing is called any more.
   template <typename... P, typename... A>
   base::Status call(const Function<P...>& function, A... args) const {
+    if (*lost != 0) return failure(function.symbol, *lost);
     const int code = function.address(args...);
     return code == 0 ? base::Status() : failure(function.symbol, code);
   }
+  /// Of what gives things back: called in any case.
+  template <typename... P, typename... A>
+  base::Status give_back(const Function<P...>& function, A... args) const {
+    const int code = function.address(args...);
+    return code == 0 ? base::Status() : failure(function.symbol, code);
+  }
+  /// Notes an error that stays.
   base::Error failure(const char* symbol, int code) const;
+
+  /// The error that stays, of all copies of this table; 0: none.
+  std::shared_ptr<int> lost = std::make_shared<int>(0);
 };
+
+/// The same, with what was being done before its message.
+base::Status during(std::string_view what, base::Status status);
+
+/// Errors after which a context is of no use: the process would have to begin anew.
+std::span<const int> errors_that_stay();
 
 /// Error, with exit status 6: no driver, or one without a function of the table.
 base::Result<Driver> open_driver(const Opener& opener);

@@ -37,6 +37,8 @@ base::Status Gpu::ask() {
   std::array<char, 256> name{};
   RETURN_IF_ERROR(d.call(d.device_name, name.data(), static_cast<int>(name.size()) - 1, device_));
   p.name = name.data();
+  RETURN_IF_ERROR(d.call(d.pci_bus_id, name.data(), static_cast<int>(name.size()) - 1, device_));
+  p.pci_bus_id = name.data();
   RETURN_IF_ERROR(d.call(d.version, &p.driver_version));
   RETURN_IF_ERROR(d.call(d.device_memory, &p.memory_bytes, device_));
   const std::pair<DeviceAttribute, int*> wanted[] = {

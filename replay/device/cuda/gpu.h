@@ -11,8 +11,8 @@
 namespace replay::cuda {
 
 struct Properties {
-  std::string name;
-  int driver_version = 0;  ///< 13000: CUDA 13.0
+  std::string name, pci_bus_id;  ///< of the bus: "0000:18:00.0"
+  int driver_version = 0;        ///< 13000: CUDA 13.0
   int major = 0, minor = 0, multiprocessors = 0, l2_bytes = 0, clock_khz = 0, memory_clock_khz = 0, bus_bits = 0;
   size_t memory_bytes = 0;
 };

@@ -25,7 +25,7 @@ std::string precision_of(const Gemm& gemm) {
 
 Status check_memory(const Layout& layout, const Gpu& gpu) {
   size_t free = 0, total = 0;
-  RETURN_IF_ERROR(gpu.driver().call(gpu.driver().memory, &free, &total));
+  RETURN_IF_ERROR(during("how much memory is free", gpu.driver().call(gpu.driver().memory, &free, &total)));
   return check_fits(layout.parameter_bytes + layout.arena_bytes, static_cast<int64_t>(free) - kReserved);
 }
 
@@ -158,8 +158,8 @@ Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const Gpu& gpu, cons
   ASSIGN_OR_RETURN(ready->layout, lay_out(plan, kGuard));
   RETURN_IF_ERROR(check_memory(ready->layout, gpu));
   const auto begin = std::chrono::steady_clock::now();
-  RETURN_IF_ERROR(ready->parameters.allocate(ready->layout.parameter_bytes));
-  RETURN_IF_ERROR(ready->arena.allocate(ready->layout.arena_bytes));
+  RETURN_IF_ERROR(during("memory of parameters", ready->parameters.allocate(ready->layout.parameter_bytes)));
+  RETURN_IF_ERROR(during("memory of temporaries", ready->arena.allocate(ready->layout.arena_bytes)));
   const auto allocated = std::chrono::steady_clock::now();
   Routines routines(gpu, libraries, *ready);
   RETURN_IF_ERROR(routines.choose(plan));

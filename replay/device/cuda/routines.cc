@@ -84,7 +84,7 @@ Result<int64_t> Routines::operations_of(const Routine& routine) {
   RETURN_IF_ERROR(d.call(d.end_capture, gpu_.stream(), &graph));
   size_t nodes = 0;
   const Status counted = d.call(d.graph_nodes, graph, static_cast<void**>(nullptr), &nodes);
-  const Status destroyed = d.call(d.destroy_graph, graph);
+  const Status destroyed = d.give_back(d.destroy_graph, graph);
   RETURN_IF_ERROR(counted);
   RETURN_IF_ERROR(destroyed);
   RETURN_IF_ERROR(called);
@@ -115,7 +115,7 @@ Status Routines::choose(const Plan& plan) {
   int64_t workspace_bytes = 0;
   for (const auto& [launch, entry] : entries_)
     if (entry.routine != nullptr) workspace_bytes = std::max(workspace_bytes, entry.routine->workspace_bytes());
-  RETURN_IF_ERROR(ready_.workspace.allocate(workspace_bytes));
+  RETURN_IF_ERROR(during("memory for libraries", ready_.workspace.allocate(workspace_bytes)));
   for (const Launch* launch : order_) {
     Entry& entry = entries_.at(launch);
     Kind& kind = kinds_.at(entry.key);

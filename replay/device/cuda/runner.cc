@@ -73,17 +73,22 @@ Status Runner::start(StepId step, int executions) {
 }
 
 Status Runner::launch(const Started& started) {
-  const ReadyStep& step = ready_.steps[static_cast<size_t>(started.step)];
-  if (cupti_ != nullptr) {
-    recorded_.push_back(started);
-    recorded_.back().id = ++last_id_;
-    RETURN_IF_ERROR(cupti_->push(last_id_));
-  } else {
+  if (cupti_ == nullptr) {
     RETURN_IF_ERROR(set_origin());
     RETURN_IF_ERROR(events_.begin(started));
+    RETURN_IF_ERROR(run_all(started));
+    return events_.end();
   }
-  for (int i = 0; i < started.executions; ++i) RETURN_IF_ERROR(run(gpu_, step));
-  return cupti_ != nullptr ? cupti_->pop() : events_.end();
+  recorded_.push_back(started);
+  ASSIGN_OR_RETURN(recorded_.back().id, cupti_->push());
+  const Status launched = run_all(started);
+  const Status popped = cupti_->pop();  // whether it could be launched or not: the id would be of what comes next
+  return launched.ok() ? popped : launched;
+}
+
+Status Runner::run_all(const Started& started) const {
+  for (int i = 0; i < started.executions; ++i) RETURN_IF_ERROR(run(gpu_, ready_.steps[static_cast<size_t>(started.step)]));
+  return {};
 }
 
 Status Runner::set_origin() {
@@ -117,7 +122,7 @@ Status Runner::capture(const Sequence& sequence, Graph& graph) {
   RETURN_IF_ERROR(captured);
   RETURN_IF_ERROR(ended);
   const Status instantiated = d.call(d.instantiate, &graph.instance, made, 0ull);
-  const Status destroyed = d.call(d.destroy_graph, made);
+  const Status destroyed = d.give_back(d.destroy_graph, made);
   RETURN_IF_ERROR(instantiated);
   RETURN_IF_ERROR(destroyed);
   return d.call(d.upload_graph, graph.instance, gpu_.stream());
@@ -136,20 +141,27 @@ Result<Runner::Graph*> Runner::graph_of(const Sequence& sequence) {
 Status Runner::launch_pending() {
   if (pending_.empty()) return {};
   const Sequence sequence = std::exchange(pending_, {});
-  if (cupti_ == nullptr) RETURN_IF_ERROR(set_origin());
+  if (cupti_ == nullptr) {
+    if (const Status set = set_origin(); !set.ok()) return at(set.error(), sequence);
+  }
   const auto graph = graph_of(sequence);
   if (!graph.ok()) return at(graph.error(), sequence);
   running_.insert(running_.end(), sequence.begin(), sequence.end());
-  if (cupti_ != nullptr) {
-    RETURN_IF_ERROR(cupti_->push(++last_id_));
-    for (Started step : (*graph)->steps) step.id = last_id_, recorded_.push_back(step);
-  } else {
-    launched_.push_back(*graph);
-  }
-  const Driver& d = gpu_.driver();
-  if (Status launched = d.call(d.launch_graph, (*graph)->instance, gpu_.stream()); !launched.ok()) return at(launched.error(), sequence);
-  if (cupti_ != nullptr) RETURN_IF_ERROR(cupti_->pop());
+  if (const Status launched = launch_graph(**graph); !launched.ok()) return at(launched.error(), sequence);
   return wait();
+}
+
+Status Runner::launch_graph(Graph& graph) {
+  const Driver& d = gpu_.driver();
+  if (cupti_ == nullptr) {
+    launched_.push_back(&graph);
+    return d.call(d.launch_graph, graph.instance, gpu_.stream());
+  }
+  ASSIGN_OR_RETURN(const uint64_t id, cupti_->push());
+  for (Started step : graph.steps) step.id = id, recorded_.push_back(step);
+  const Status launched = d.call(d.launch_graph, graph.instance, gpu_.stream());
+  const Status popped = cupti_->pop();
+  return launched.ok() ? popped : launched;
 }
 
 /// What events tell is asked at once: they are recorded anew.
@@ -176,13 +188,22 @@ Status Runner::settle() {
   return wait();
 }
 
+/// What CUPTI has recorded since the last time.
+Status Runner::collect() {
+  if (recorded_.empty()) return {};
+  const std::vector<Started> started = std::exchange(recorded_, {});
+  Sequence steps;
+  for (const Started& step : started) steps.emplace_back(step.step, step.executions);
+  const auto activity = cupti_->collect();
+  if (!activity.ok()) return at(activity.error(), steps);
+  ASSIGN_OR_RETURN(const auto samples, samples_of(*activity, started));
+  done_.insert(done_.end(), samples.begin(), samples.end());
+  return {};
+}
+
 Result<std::vector<model::Sample>> Runner::finish() {
   RETURN_IF_ERROR(settle());
-  if (!recorded_.empty()) {
-    ASSIGN_OR_RETURN(const Activity activity, cupti_->collect());
-    ASSIGN_OR_RETURN(const auto samples, samples_of(activity, std::exchange(recorded_, {})));
-    done_.insert(done_.end(), samples.begin(), samples.end());
-  }
+  RETURN_IF_ERROR(collect());
   const int64_t now = now_ns();
   for (model::Sample& sample : done_)
     if (sample.begin_ns == 0) sample.begin_ns = now;  // launched nothing

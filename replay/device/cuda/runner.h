@@ -40,11 +40,14 @@ class Runner {
 
   Started described(StepId step, int executions) const;
   base::Status launch(const Started& started);
+  base::Status run_all(const Started& started) const;
+  base::Status launch_graph(Graph& graph);
   base::Status launch_pending();
   base::Result<Graph*> graph_of(const Sequence& sequence);
   base::Status capture(const Sequence& sequence, Graph& graph);
   base::Status capture_steps(const Sequence& sequence, Graph& graph);
   base::Status wait();
+  base::Status collect();
   base::Status set_origin();
   base::Error at(const base::Error& error, const Sequence& steps) const;
 
@@ -63,7 +66,6 @@ class Runner {
   int64_t origin_ns_ = 0;  ///< now_ns() when `origin_` was recorded; 0: not yet
   std::map<Sequence, std::unique_ptr<Graph>> graphs_;
   std::vector<Graph*> launched_;
-  uint64_t last_id_ = 0;
 };
 
 }  // namespace replay::cuda

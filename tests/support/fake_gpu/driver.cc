@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/fake_gpu/errors.h"
 #include "tests/support/fake_gpu/gpu.h"
 
 extern "C" const char* on_host_fault();
@@ -72,8 +74,11 @@ bool is_of_host(const std::string& image) {
   return machine == EM_X86_64;
 }
 
-/// From a path that no other had: the loader knows libraries by their paths.
+/// From a path that no other had: the loader knows libraries by their paths. What was loaded once stays, for who loads it again.
 bool open_image(Module& module) {
+  static std::map<std::string, void*> loaded;
+  void*& known = loaded[module.image];
+  if (known != nullptr) return (module.library = known) != nullptr;
   std::string path = (std::filesystem::temp_directory_path() / "fake_gpu.XXXXXX").string();
   const int file = mkstemp(path.data());
   const std::string& image = module.image;
@@ -81,7 +86,7 @@ bool open_image(Module& module) {
   if (written) module.library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module.library == nullptr) std::fprintf(stderr, "fake GPU: %s\n", dlerror());
   if (file >= 0) close(file), unlink(path.c_str());
-  return module.library != nullptr;
+  return (known = module.library) != nullptr;
 }
 
 int64_t duration_of(unsigned blocks) { return 2000 + blocks; }
@@ -141,6 +146,11 @@ int cuDeviceGetName(char* name, int bytes, int) {
   std::snprintf(name, static_cast<size_t>(bytes), "fake GPU of the tests");
   return 0;
 }
+int cuDeviceGetPCIBusId(char* text, int bytes, int) {
+  CALLED();
+  std::snprintf(text, static_cast<size_t>(bytes), "0000:18:00.0");
+  return 0;
+}
 int cuDeviceGetAttribute(int* value, int attribute, int) {
   CALLED();
   static const std::map<int, int> known{{10, 32}, {13, 1980000}, {16, kMultiprocessors}, {36, 2619000}, {37, 5120}, {38, 50 << 20},
@@ -157,33 +167,19 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
   return *context = gpu().add(Thing::context), 0;
 }
 int cuDevicePrimaryCtxRelease_v2(int) {
-  CALLED();
+  const int asked_for = gpu().called(__func__);
   auto& contexts = gpu().things[Thing::context];
   if (contexts.empty()) return kInvalidContext;
   gpu().remove(Thing::context, contexts.begin()->first);
-  return 0;
+  return asked_for;
 }
 int cuCtxSetCurrent(void* context) {
   CALLED();
   return current = context, 0;
 }
 int cuGetErrorName(int code, const char** text) {
-  static const std::map<int, const char*> known{{1, "CUDA_ERROR_INVALID_VALUE"},
-                                                {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-                                                {3, "CUDA_ERROR_NOT_INITIALIZED"},
-                                                {200, "CUDA_ERROR_INVALID_IMAGE"},
-                                                {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
-                                                {400, "CUDA_ERROR_INVALID_HANDLE"},
-                                                {500, "CUDA_ERROR_NOT_FOUND"},
-                                                {600, "CUDA_ERROR_NOT_READY"},
-                                                {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-                                                {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
-                                                {702, "CUDA_ERROR_LAUNCH_TIMEOUT"},
-                                                {719, "CUDA_ERROR_LAUNCH_FAILED"},
-                                                {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
-                                                {999, "CUDA_ERROR_UNKNOWN"}};
-  const auto found = known.find(code);
-  return found != known.end() ? (*text = found->second, 0) : kInvalidValue;
+  const auto found = std::ranges::find(errors(), code, &ErrorName::code);
+  return found != errors().end() ? (*text = found->name, 0) : kInvalidValue;
 }
 int cuGetErrorString(int code, const char** text) {
   if (code != kIllegalAddress) return kInvalidValue;
@@ -205,17 +201,19 @@ int cuMemAlloc_v2(Address* address, size_t bytes) {
   return 0;
 }
 int cuMemFree_v2(Address address) {
-  CALLED();
+  const int asked_for = gpu().called(__func__);
   const auto found = memory.find(address);
   if (found == memory.end()) return kInvalidValue;
   munmap(reinterpret_cast<char*>(address) - kPage, (found->second + kPage - 1) / kPage * kPage + 2 * kPage);
   gpu().remove(Thing::memory, reinterpret_cast<void*>(address));
   memory.erase(found);
-  return 0;
+  return asked_for;
 }
 int cuMemGetInfo_v2(size_t* free, size_t* total) {
   CALLED();
-  return *free = gpu().free_bytes, *total = size_t{80} << 30, 0;
+  size_t used = 0;
+  for (const auto& [address, bytes] : memory) used += bytes;
+  return *free = gpu().free_bytes - std::min(used, gpu().free_bytes), *total = size_t{80} << 30, 0;
 }
 int cuMemcpyHtoD_v2(Address to, const void* from, size_t bytes) {
   CALLED();
@@ -266,12 +264,10 @@ int cuModuleLoadData(void** module, const void* data) {
   return 0;
 }
 int cuModuleUnload(void* module) {
-  CALLED();
+  const int asked_for = gpu().called(__func__);
   if (!gpu().remove(Thing::module, module)) return kInvalidHandle;
-  const Module& gone = modules[module];
-  if (gone.library != nullptr) dlclose(gone.library);
   modules.erase(module);
-  return 0;
+  return asked_for;
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   CALLED();
@@ -307,8 +303,8 @@ int cuStreamCreate(void** stream, unsigned) {
   return *stream = gpu().add(Thing::stream), 0;
 }
 int cuStreamDestroy_v2(void* stream) {
-  CALLED();
-  return gpu().remove(Thing::stream, stream) ? 0 : kInvalidHandle;
+  const int asked_for = gpu().called(__func__);
+  return gpu().remove(Thing::stream, stream) ? asked_for : kInvalidHandle;
 }
 int cuStreamSynchronize(void* stream) {
   CALLED();
@@ -341,8 +337,8 @@ int cuEventCreate(void** event, unsigned) {
   return 0;
 }
 int cuEventDestroy_v2(void* event) {
-  CALLED();
-  return gpu().remove(Thing::event, event) ? 0 : kInvalidHandle;
+  const int asked_for = gpu().called(__func__);
+  return gpu().remove(Thing::event, event) ? asked_for : kInvalidHandle;
 }
 int cuEventRecordWithFlags(void* event, void* stream, unsigned flags) {
   CALLED();
@@ -394,9 +390,9 @@ int cuGraphLaunch(void* instance, void*) {
   return 0;
 }
 int cuGraphExecDestroy(void* instance) {
-  CALLED();
+  const int asked_for = gpu().called(__func__);
   graphs.erase(instance);
-  return gpu().remove(Thing::instance, instance) ? 0 : kInvalidHandle;
+  return gpu().remove(Thing::instance, instance) ? asked_for : kInvalidHandle;
 }
 int cuGraphGetNodes(void* graph, void** nodes, size_t* count) {
   CALLED();
@@ -404,8 +400,8 @@ int cuGraphGetNodes(void* graph, void** nodes, size_t* count) {
   return *count = graphs[graph]->work.size(), 0;
 }
 int cuGraphDestroy(void* graph) {
-  CALLED();
+  const int asked_for = gpu().called(__func__);
   graphs.erase(graph);
-  return gpu().remove(Thing::graph, graph) ? 0 : kInvalidHandle;
+  return gpu().remove(Thing::graph, graph) ? asked_for : kInvalidHandle;
 }
 }

@@ -8,11 +8,10 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "tests/support/fake_gpu/errors.h"
+
 namespace fake_gpu {
 namespace {
-
-/// CUDA's errors after which a context is of no use.
-bool stays(int code) { return code == 700 || (code >= 702 && code <= 703) || (code >= 714 && code <= 720); }
 
 std::string report_file;
 
@@ -47,6 +46,7 @@ void Gpu::plan(const std::string& words) {
     if (word == "idle") idle = true;
     if (word.starts_with("free=")) free_bytes = static_cast<size_t>(std::atof(value.c_str()) * 1e9);
     if (word.starts_with("refuse=")) refused = value;
+    if (word.starts_with("slow=")) slow_after = std::atoll(value.c_str());
     if (word.starts_with("report=")) {
       if (report_file.empty()) std::atexit(write_report);
       report_file = value;
@@ -61,6 +61,7 @@ void Gpu::plan(const std::string& words) {
 int Gpu::called(const char* function, Library library) {
   const std::lock_guard guard(lock);
   const int64_t count = ++calls[function];
+  if (lost != 0 && library == Library::driver) ++calls_when_lost[function];
   for (const Failure& failure : failures) {
     if (failure.function != function || failure.at != count) continue;
     if (library == Library::driver && stays(failure.code)) lost = failure.code;
@@ -108,6 +109,7 @@ void Gpu::catch_up() { now_ns = std::max(now_ns, host_ns()); }
 std::string Gpu::report() const {
   std::ostringstream text;
   for (const auto& [function, count] : calls) text << function << " " << count << "\n";
+  for (const auto& [function, count] : calls_when_lost) text << "when lost: " << function << " " << count << "\n";
   for (const auto& [thing, left] : things)
     if (!left.empty()) text << "left behind: " << left.size() << " " << kThings[static_cast<size_t>(thing)] << "\n";
   return text.str();
@@ -118,12 +120,14 @@ extern "C" void fake_gpu_plan(const char* words) {
   Gpu fresh;
   const std::lock_guard guard(gpu.lock);
   gpu.calls.clear();
+  gpu.calls_when_lost.clear();
   gpu.things.clear();
   gpu.lost = 0;
   gpu.capturing = nullptr;
   gpu.idle = false;
   gpu.free_bytes = fresh.free_bytes;
   gpu.refused.clear();
+  gpu.slow_after = fresh.slow_after;
   gpu.failures.clear();
   gpu.plan(words);
 }

@@ -5,11 +5,12 @@
 //
 // What a test wants to happen it says in the environment, or by fake_gpu_plan(): words separated by spaces,
 //
-//   fail=cuLaunchKernel:3:700   the third call of the function gives the error 700; errors of kernels (700 …) stay
+//   fail=cuLaunchKernel:3:700   the third call of the function gives the error 700; errors of kernels (700 …) stay (errors.h)
 //   idle                        launches are checked, counted and timed, but compute nothing
-//   free=GB                     memory that is free, of 80
+//   slow=N                      clocks fall after N readings: the card draws too much
+//   free=GB                     memory that is free at first, of 80
 //   refuse=WORD                 NVRTC finds an error in every text with this word in it
-//   report=FILE                 when the process ends: calls by function, and what was not given back
+//   report=FILE                 when the process ends: calls by function, those after an error that stays, and what was not given back
 #pragma once
 
 #include <cstddef>
@@ -46,9 +47,10 @@ struct Work {
 struct Gpu {
   std::mutex lock;
   bool idle = false;
+  int64_t slow_after = -1;  ///< readings of clocks; -1: never
   size_t free_bytes = size_t{80} << 30;
   std::string refused;  ///< word of texts that do not compile; empty: none
-  std::map<std::string, int64_t> calls;
+  std::map<std::string, int64_t> calls, calls_when_lost;
   std::map<Thing, std::map<void*, size_t>> things;
   int lost = 0;  ///< the error that stays; 0: none
   int64_t now_ns = 0;

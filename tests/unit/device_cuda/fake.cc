@@ -13,7 +13,7 @@ namespace replay::cuda {
 namespace {
 
 void* open_fake(const char* file) {
-  constexpr std::string_view kKnown[] = {"libcuda.so.1", "libcupti.so.13", "libnvrtc.so.13", "libcublasLt.so.13"};
+  constexpr std::string_view kKnown[] = {"libcuda.so.1", "libcupti.so.13", "libnvrtc.so.13", "libcublasLt.so.13", "libnvidia-ml.so.1"};
   return std::ranges::find(kKnown, file) != std::end(kKnown)
              ? dlopen((std::string(BINARY_DIR "/tests/fake_gpu/") + file).c_str(), RTLD_NOW | RTLD_LOCAL)
              : nullptr;
@@ -62,6 +62,43 @@ base::Status replay(const std::string& text, const Request& request, Replayed& o
 }
 
 }  // namespace
+
+const char* const kProgram = R"(HloModule m
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT r = f32[] add(a, b) }
+normal { x = f32[24,40] parameter(0)
+ zero = f32[] constant(0)
+ s = f32[24] reduce(x, zero), dimensions={1}, to_apply=add
+ sb = f32[24,40] broadcast(s), dimensions={0}
+ ROOT r = f32[24,40] subtract(x, sb) }
+condition { p = (s32[], f32[24,40]) parameter(0)
+ i = s32[] get-tuple-element(p), index=0
+ n = s32[] constant(3)
+ ROOT r = pred[] compare(i, n), direction=LT }
+body { p = (s32[], f32[24,40]) parameter(0)
+ i = s32[] get-tuple-element(p), index=0
+ x = f32[24,40] get-tuple-element(p), index=1
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ y = f32[24,40] add(x, x)
+ ROOT r = (s32[], f32[24,40]) tuple(j, y) }
+ENTRY e { a = f32[24,70] parameter(0)
+ b = f32[70,40] parameter(1)
+ d = f32[24,40] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ f = f32[24,40] fusion(d), kind=kInput, calls=normal
+ start = s32[] constant(0)
+ t = (s32[], f32[24,40]) tuple(start, f)
+ w = (s32[], f32[24,40]) while(t), condition=condition, body=body
+ g = f32[24,40] get-tuple-element(w), index=1
+ h = f32[40,24] transpose(g), dimensions={1,0}
+ ROOT r = (f32[24,40], f32[40,24]) tuple(g, h) }
+)";
+
+std::string left_behind(const std::string& report) {
+  const size_t at = report.find("left behind");
+  return at == std::string::npos ? "" : report.substr(at);
+}
 
 const Opener& fake_opener() {
   static constexpr Opener kOpener{open_fake, find_in_fake, why_not};

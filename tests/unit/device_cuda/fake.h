@@ -20,19 +20,26 @@ const Opener& fake_opener();
 void plan_fake(const std::string& words);
 /// Calls by function, and what was not given back.
 std::string fake_report();
+/// Its lines about what was not given back.
+std::string left_behind(const std::string& report);
 /// Of one function, since plan_fake().
 int64_t fake_calls(const std::string& report, const std::string& function);
 
 /// Passes kept, as a store would.
 struct Kept : Observer {
   std::vector<model::Sample> samples;
+  std::vector<model::Pass> told;
   int passes = 0;
-  base::Status keep(const model::Pass&, std::span<const model::Sample> some) override {
+  base::Status keep(const model::Pass& pass, std::span<const model::Sample> some) override {
     samples.insert(samples.end(), some.begin(), some.end());
+    told.push_back(pass);
     ++passes;
     return {};
   }
 };
+
+/// A product, a fusion with a row reduction, an update in place, a copy of another layout, a loop with a condition to read.
+extern const char* const kProgram;
 
 struct Replayed {
   std::optional<base::Error> error;

@@ -25,7 +25,7 @@ TEST(CudaInterface, EveryNameOfTheTableIsInTheDriversStub) {
     ++names;
     EXPECT_NE(dlsym(stub, function.symbol), nullptr) << function.symbol;
   });
-  EXPECT_EQ(names, 40);
+  EXPECT_EQ(names, 41);
 }
 
 #ifdef HEADERS
@@ -53,6 +53,7 @@ TEST(CudaInterface, FunctionsTakeWhatTheHeaderSays) {
   EXPECT_ALIKE(device, cuDeviceGet);
   EXPECT_ALIKE(device_name, cuDeviceGetName);
   EXPECT_ALIKE(device_attribute, cuDeviceGetAttribute);
+  EXPECT_ALIKE(pci_bus_id, cuDeviceGetPCIBusId);
   EXPECT_ALIKE(device_memory, cuDeviceTotalMem_v2);
   EXPECT_ALIKE(retain_context, cuDevicePrimaryCtxRetain);
   EXPECT_ALIKE(release_context, cuDevicePrimaryCtxRelease_v2);

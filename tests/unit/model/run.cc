@@ -55,6 +55,23 @@ TEST_F(RunTest, KeepsDeviceOptionsKernelsStepsBuffersAndNotes) {
   EXPECT_EQ(ask(path(), "SELECT * FROM pragma_foreign_key_check"), "");
 }
 
+TEST_F(RunTest, KeepsClocksAroundPassesAndSaysWhatSlowedThem) {
+  {
+    Store store = open_store();
+    const auto ids = store.add(imported(kProgram));
+    const auto run = store.begin(tiny_run(*ids));
+    const Clocks fast{1980, 2619, 400'000, 60, 1}, slow{1005, 2619, 412'000, 71, 4 | 32}, silent{};
+    ASSERT_TRUE(store.add(*run, {0, 0, 9'000, fast, fast}, tiny_samples(0)).ok());
+    ASSERT_TRUE(store.add(*run, {1, 10'000, 19'000, fast, slow}, tiny_samples(1)).ok());
+    ASSERT_TRUE(store.add(*run, {2, 20'000, 29'000, silent, std::nullopt}, tiny_samples(2)).ok());
+    ASSERT_TRUE(store.finish(*run, RunStatus::complete, {}).ok());
+  }
+  EXPECT_EQ(ask(path(), "SELECT pass, moment, multiprocessor_mhz, slowed_by FROM clocks"),
+            "0|after|1980|1 0|before|1980|1 1|after|1005|36 1|before|1980|1 2|before|NULL|NULL");
+  EXPECT_EQ(ask(path(), "SELECT pass, pass_ns, multiprocessor_mhz, format('%g', power_w), temperature_c, slowed_by FROM throttling"),
+            "0|9000|1980|400|60| 1|9000|1005|412|71|power cap, heat (driver) 2|9000|NULL|0|NULL|");
+}
+
 TEST_F(RunTest, DescribedAgainReplacesWhatWasKnown) {
   Store store = open_store();
   const auto ids = store.add(imported(kProgram));
