@@ -112,19 +112,17 @@ Status Runner::capture_steps(const Sequence& sequence, Graph& graph) {
   return {};
 }
 
-/// The capture ends whether its steps could be captured or not.
+/// The capture ends whether its steps could be captured or not, and what it has made goes in any case.
 Status Runner::capture(const Sequence& sequence, Graph& graph) {
   const Driver& d = gpu_.driver();
   RETURN_IF_ERROR(d.call(d.begin_capture, gpu_.stream(), kCaptureOfThread));
   const Status captured = capture_steps(sequence, graph);
   void* made = nullptr;
   const Status ended = d.call(d.end_capture, gpu_.stream(), &made);
-  RETURN_IF_ERROR(captured);
-  RETURN_IF_ERROR(ended);
-  const Status instantiated = d.call(d.instantiate, &graph.instance, made, 0ull);
-  const Status destroyed = d.give_back(d.destroy_graph, made);
-  RETURN_IF_ERROR(instantiated);
-  RETURN_IF_ERROR(destroyed);
+  const bool whole = captured.ok() && ended.ok();
+  const Status instantiated = whole ? d.call(d.instantiate, &graph.instance, made, 0ull) : Status();
+  const Status destroyed = made != nullptr ? d.give_back(d.destroy_graph, made) : Status();
+  for (const Status& status : {captured, ended, instantiated, destroyed}) RETURN_IF_ERROR(status);
   return d.call(d.upload_graph, graph.instance, gpu_.stream());
 }
 
