@@ -132,8 +132,8 @@ class Runner {
     return measured;
   }
 
-  base::Status measure(const std::vector<replay::StepId>& group, const ir::Module& module, replay::Device& device, Recorder& recorder,
-                       int32_t done, double budget_s) {
+  base::Status measure(const std::vector<replay::StepId>& group, const ir::Module& module, replay::Device& device,
+                       IsolatedRecorder& recorder, int32_t done, double budget_s) {
     const replay::Step& first = step(group.front());
     ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module, options_, device));
     const auto own = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const replay::Step* s) { return s->name == first.name; });
