@@ -218,7 +218,7 @@ Defused with_parts(const ir::Module& module, const ChooseParts& choose) {
       const auto [apart, fresh] = known.try_emplace({instr.calls[0], parts});
       if (fresh) {
         apart->second = Taker(*made, parts).take(instr.calls[0], std::string(module.text(module.comp(instr.calls[0]).name)));
-        apart->second.extra_flops = recomputed_flops(module, instr.calls[0]);
+        apart->second.extra_flops = recomputed(module, instr.calls[0]).operations();
       }
       out.fusions.emplace(ir::InstrRef{comp, id}, apart->second);
     }

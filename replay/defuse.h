@@ -24,7 +24,7 @@ using ChooseParts = std::function<Parts(std::string_view fusion)>;
 struct Apart {
   ir::CompId body = -1;
   std::string why;         ///< why there is none; "" if there is
-  double extra_flops = 0;  ///< recomputed_flops of the fused computation
+  double extra_flops = 0;  ///< recomputed().operations() of the fused computation
 };
 struct Defused {
   std::shared_ptr<const ir::Module> module;  ///< ids of the given one stay valid
@@ -38,9 +38,12 @@ struct Defused {
 /// nothing needs are left out.
 Defused with_parts(const ir::Module& module, const ChooseParts& choose);
 
-/// Nominal operations (a function counts as one) that a kernel does again when every use of a value at another place computes the value
-/// anew, as loop emitters inline operands: flops(inlined) − flops(each value once). Products, sorts and scatters read stored values. A
-/// model.
-double recomputed_flops(const ir::Module& module, ir::CompId fused);
+/// Nominal operations that a kernel does again when every use of a value at another place computes the value anew, as loop emitters inline
+/// operands: inlined less each value once. Reductions, products, sorts and scatters are made once, whoever reads them. A model.
+struct Recomputed {
+  double flops = 0, functions = 0;
+  double operations() const { return flops + functions; }
+};
+Recomputed recomputed(const ir::Module& module, ir::CompId fused);
 
 }  // namespace replay

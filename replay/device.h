@@ -43,6 +43,7 @@ class Device {
   virtual base::Status prepare(const Plan& plan) = 0;
   /// Of the last prepare(); zeros where a device does not say.
   virtual PrepareTimes prepare_times() const { return {}; }
+  /// These three may be asked before prepare(), and then know nothing.
   /// What was compiled or asked of libraries: one record per Plan::kernels entry, then one per distinct product. `kernels_of` maps steps to
   /// them.
   virtual std::vector<model::KernelRecord> kernels() const = 0;

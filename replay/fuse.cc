@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -16,6 +17,7 @@
 #include "src/base/text.h"
 #include "src/ir/attr.h"
 #include "src/ir/cost.h"
+#include "src/stats/paired.h"
 
 namespace replay {
 namespace {
@@ -294,20 +296,38 @@ std::map<ir::CompId, double> step_computations(const ir::Module& module) {
   return calls;
 }
 
+constexpr double kOperationsOfFunction = 20;  ///< vector instructions of an exponential, about
+constexpr double kLoneElement_ns = 0.75;      ///< on one thread: gathers of f16 against the grain of BERT's attention
+constexpr double kShortestSure_ns = 1000;     ///< shorter steps have the flag too-short
+
+/// Operations, with functions for what they take.
+double operations(double flops, double functions) { return flops + kOperationsOfFunction * functions; }
+
+/// What a step takes of the machine.
 struct Cost {
-  double bytes = 0, flops = 0;
+  double bytes = 0, operations = 0, lone_elements = 0;
+  Recomputed again;  ///< beyond these operations
 };
 
-Cost cost_of(const ir::Module& module, ir::InstrRef ref) {
+std::optional<Cost> cost_of(const ir::Module& module, ir::InstrRef ref, replay::Rounding rounding, const kernel::Target& target) {
+  const auto kernel = kernel::make(module, ref, rounding, target);
+  if (!kernel.ok()) return std::nullopt;
   const ir::Instr& instr = module.instr(ref.comp, ref.instr);
   const ir::Cost nominal = ir::cost(module, ref, ir::CostMethod::nominal);
-  double flops = nominal.flops + nominal.transcendentals;
-  if (instr.op == ir::Op::fusion) flops += recomputed_flops(module, instr.calls[0]);
-  return {ir::cost(module, ref, ir::CostMethod::traffic).bytes(), flops};
+  Cost cost;
+  if (instr.op == ir::Op::fusion) cost.again = recomputed(module, instr.calls[0]);
+  cost.operations = operations(nominal.flops, nominal.transcendentals);
+  cost.bytes = ir::cost(module, ref, ir::CostMethod::traffic).bytes() + 2 * static_cast<double>(kernel->scratch_bytes);
+  cost.lone_elements = static_cast<double>(kernel->lone_elements);
+  return cost;
 }
 
-double seconds(const Cost& cost, const Roof& roof) {
-  return std::max(roof.bytes_per_s > 0 ? cost.bytes / roof.bytes_per_s : 0, roof.flops_per_s > 0 ? cost.flops / roof.flops_per_s : 0);
+/// What is done again, and what is gathered, hides behind nothing: both take the instructions that would wait for memory.
+double time_ns(const Cost& cost, const Roof& roof, const kernel::Target& target) {
+  const auto arithmetic = [&](double count) { return roof.flops_per_s > 0 ? 1e9 * count / (roof.flops_per_s / 2) : 0; };
+  const double memory = roof.bytes_per_s > 0 ? 1e9 * cost.bytes / roof.bytes_per_s : 0;
+  const double lone = cost.lone_elements * kLoneElement_ns / target.threads;
+  return std::max(memory, arithmetic(cost.operations)) + lone + arithmetic(operations(cost.again.flops, cost.again.functions));
 }
 
 /// All pairs of kernels, largest flow first.
@@ -350,24 +370,38 @@ base::Result<std::shared_ptr<const ir::Module>> with_fused(const ir::Module& mod
   return std::shared_ptr<const ir::Module>(std::move(made));
 }
 
-std::vector<Suggestion> suggestions(const ir::Module& module, const Roof& roof, replay::Rounding rounding, const kernel::Target& target) {
-  std::vector<Suggestion> out;
+double noise_ns(const Suggestion& suggestion) { return stats::kSmallestEffect * std::max(suggestion.apart_ns, kShortestSure_ns); }
+
+Suggestions suggestions(const ir::Module& module, const Roof& roof, replay::Rounding rounding, const kernel::Target& target) {
+  Suggestions out;
   const auto comps = step_computations(module);
+  std::map<std::pair<ir::CompId, Id>, std::optional<Cost>> known;
+  const auto cost_alone = [&](ir::CompId comp, Id id) {
+    const auto [cost, fresh] = known.try_emplace({comp, id});
+    if (fresh) cost->second = cost_of(module, {comp, id}, rounding, target);
+    return cost->second;
+  };
   for (const Neighbours& pair : neighbours(module, comps)) {
     ir::Module trial = module;
     Builder builder(trial, pair);
     if (!builder.build().ok()) continue;
-    const Cost first = cost_of(module, {pair.comp, pair.producer}), second = cost_of(module, {pair.comp, pair.consumer});
-    const Cost both = cost_of(trial, builder.fusion());
+    const auto first = cost_alone(pair.comp, pair.producer), second = cost_alone(pair.comp, pair.consumer);
+    const auto both = cost_of(trial, builder.fusion(), rounding, target);
+    if (!first || !second || !both) continue;
     Suggestion made{pair, std::string(trial.name_of(trial.instr(pair.comp, builder.fusion().instr)))};
-    made.saved_bytes = first.bytes + second.bytes - both.bytes;
-    made.extra_flops = both.flops - first.flops - second.flops;
-    made.saved_ns = 1e9 * (seconds(first, roof) + seconds(second, roof) - seconds(both, roof));
+    made.saved_bytes = first->bytes + second->bytes - both->bytes;
+    made.extra_flops = both->again.operations() - first->again.operations() - second->again.operations();
+    made.apart_ns = time_ns(*first, roof, target) + time_ns(*second, roof, target);
+    made.saved_ns = made.apart_ns - time_ns(*both, roof, target);
     made.calls = comps.at(pair.comp);
-    if (made.saved_ns <= 0 || made.saved_bytes <= 0 || !kernel::make(trial, builder.fusion(), rounding, target).ok()) continue;
-    out.push_back(std::move(made));
+    if (made.saved_ns <= 0 || made.saved_bytes <= 0) continue;
+    if (made.saved_ns < noise_ns(made)) {
+      ++out.within_noise;
+    } else {
+      out.paying.push_back(std::move(made));
+    }
   }
-  std::ranges::stable_sort(out, std::greater<>(), [](const Suggestion& s) { return s.saved_ns * s.calls; });
+  std::ranges::stable_sort(out.paying, std::greater<>(), [](const Suggestion& s) { return s.saved_ns * s.calls; });
   return out;
 }
 

@@ -103,7 +103,7 @@ struct Variant {
   Step whole;               ///< all their launches
   Step save, restore;       ///< copies of operands that the fusion or its parts overwrite; no launches where they don't
   int64_t scratch_bytes = 0;
-  double extra_flops = 0;  ///< recomputed_flops
+  double extra_flops = 0;  ///< see Recomputed
 };
 
 }  // namespace replay

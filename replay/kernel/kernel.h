@@ -53,6 +53,7 @@ struct Kernel {
   int64_t scratch_bytes = 0;  ///< shared by all threads (partial results, materialised phases); 64-byte aligned
   int64_t thread_scratch_bytes = 0;  ///< one a thread (tiles, rows); 64-byte aligned
   std::vector<Part> parts;
+  int64_t lone_elements = 0;  ///< CPU: elements that are read or written one by one, as their neighbours lie elsewhere; over all iterations
   Language language = Language::llvm_ir;
   std::string code;             ///< one function per part; declares what it needs from libm/libmvec
   std::vector<void*> entries;   ///< by part, where the code has been compiled already; else empty, and the device compiles it

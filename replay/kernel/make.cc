@@ -145,6 +145,7 @@ base::Result<Kernel> make(const ir::Module& module, ir::InstrRef instr, replay::
   for (size_t i = 0; i < parts.size(); ++i) {
     const Scheduled& p = parts[i];
     const std::string symbol = fmt::format("k{}", i);
+    kernel.lone_elements += p.lone_elements;
     kernel.list += fmt::format("{} {}: {} iterations\n{}", symbol, p.shape, p.count, print(p.list));
     kernel.parts.push_back({symbol,
                             p.count,

@@ -47,8 +47,17 @@ Footprint Scheduler::everything(const Nest& nest) const {
   return footprint(graph_, roots, stores);
 }
 
+int64_t Scheduler::lone_elements(const List& list, const Footprint& print, const std::vector<Loop>& loops) const {
+  const auto is_lone = [](const Line& l) { return l.kind == Line::Kind::gather || l.kind == Line::Kind::scatter; };
+  if (std::ranges::none_of(list.lines, is_lone)) return 0;
+  const TermId across = contiguous_loop(graph_, print, loops);
+  const auto lies_apart = [&](const Access& a) { return coefficient(a.at, across) != 1 && depends_on(graph_, a.at, across); };
+  return std::ranges::count_if(print.accesses, lies_apart) * product(loops);
+}
+
 void Scheduler::finish(Scheduled& part, const Footprint& print, const std::vector<Loop>& loops, int64_t per_iteration) {
   for (const Access& a : print.accesses) part.work_bytes += elements_touched(graph_, a, loops) * bytes(a.reg);
+  part.lone_elements = lone_elements(part.list, print, loops);
   const int64_t enough = std::max<int64_t>(1, kChunkElements / std::max<int64_t>(1, per_iteration));
   const int64_t fair = std::max<int64_t>(1, part.count / (int64_t{16} * target_.threads));
   part.chunk = std::min(part.count, std::max(enough, fair));

@@ -16,10 +16,11 @@ struct Scheduled {
   List list;
   int64_t count = 1, grain = 1, chunk = 1, work_bytes = 0;
   bool by_thread = false;
-  int64_t thread_bytes = 0;  ///< CUDA: of a block
-  int block_threads = 0;     ///< CUDA
-  int64_t iterations = 0;    ///< CUDA: of a list that asks for begin and end: a thread has one of these
-  int same[2] = {-1, -1};    ///< arrays, as in Nest::skip_if_same
+  int64_t lone_elements = 0;  ///< as in Kernel
+  int64_t thread_bytes = 0;   ///< CUDA: of a block
+  int block_threads = 0;      ///< CUDA
+  int64_t iterations = 0;     ///< CUDA: of a list that asks for begin and end: a thread has one of these
+  int same[2] = {-1, -1};     ///< arrays, as in Nest::skip_if_same
 };
 
 /// Adds arrays (partial results) to `lowered`.

@@ -44,6 +44,7 @@ class Scheduler {
   std::vector<Partial> partials(const Nest& nest, int64_t blocks, TermId last);
   Nest combining(const Nest& nest, const std::vector<Partial>& partials, TermId block);
   void finish(Scheduled& part, const Footprint& print, const std::vector<Loop>& loops, int64_t per_iteration);
+  int64_t lone_elements(const List& list, const Footprint& print, const std::vector<Loop>& loops) const;
   std::set<int> streamed(const std::vector<Store>& stores, TermId across);
   std::vector<Loop> all_loops(const Nest& nest) const;
   Footprint everything(const Nest& nest) const;

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "replay/fuse.h"
 #include "src/base/text.h"
@@ -87,10 +91,14 @@ class Fuse {
     model::DeviceRecord record = device->describe();
     RETURN_IF_ERROR(device->measure_ceilings(record));
     const replay::Roof roof{std::max(record.triad_bytes_per_s, record.triad_streaming_bytes_per_s), record.product_flops_per_s};
-    const std::vector<replay::Suggestion> found = replay::suggestions(module, roof, options_.rounding_mode(), device->target());
-    RETURN_IF_ERROR(print_rows(suggestion_rows(module, found), options_.output));
-    if (found.empty()) print_err("fuse: no pair of neighbouring steps is predicted to gain by being one kernel\n");
-    return best(module, found);
+    predicted_.clear();
+    const replay::Suggestions found = replay::suggestions(module, roof, options_.rounding_mode(), device->target());
+    RETURN_IF_ERROR(print_rows(suggestion_rows(module, found.paying), options_.output));
+    if (found.paying.empty()) print_err("fuse: no pair of neighbouring steps is predicted to gain by being one kernel\n");
+    if (found.within_noise > 0)
+      print_err(fmt::format("fuse: {} more would save less than noise hides: below 1 % of what they take, or 10 ns\n", found.within_noise));
+    for (const replay::Suggestion& s : found.paying) predicted_[s.name] = s.saved_ns * s.calls;
+    return best(module, found.paying);
   }
 
   /// Those that can all be fused in one program.
@@ -112,13 +120,29 @@ class Fuse {
   base::Status print_tried(const std::string& database) {
     ASSIGN_OR_RETURN(const model::Reader reader, model::Reader::open(database));
     const model::Cell run{model::Cell::Kind::integer, result_.run, 0, ""};
-    ASSIGN_OR_RETURN(const model::Rows rows, reader.query(kTried, {{run}}));
+    ASSIGN_OR_RETURN(model::Rows rows, reader.query(kTried, {{run}}));
+    const std::optional<double> predicted = put_predicted(rows);
     const bool table = options_.output.format == "table" || options_.output.format == "md";
     if (table) RETURN_IF_ERROR(print_out("\nTried: fused in turns with both apart\n"));
     RETURN_IF_ERROR(print_rows(rows, options_.output));
     if (!table) return {};
-    ASSIGN_OR_RETURN(const std::string line, fusion_line(reader, result_.run));
+    ASSIGN_OR_RETURN(const std::string line, fusion_line(reader, result_.run, predicted));
     return print_out(fmt::format("{}Kept as run {} in {}\n", line, result_.run, base::escaped(database)));
+  }
+
+  /// What the suggestions say in place of what traffic alone does; their sum, where there are any.
+  std::optional<double> put_predicted(model::Rows& rows) const {
+    if (predicted_.empty()) return std::nullopt;
+    const auto column = static_cast<size_t>(std::ranges::find(rows.columns, "predicted_saved_ns") - rows.columns.begin());
+    double sum = 0;
+    for (auto& row : rows.rows) {
+      const auto known = predicted_.find(row.at(0).text);
+      if (known == predicted_.end()) continue;
+      row.at(column) = real(known->second);
+      sum += known->second;
+    }
+    std::ranges::stable_sort(rows.rows, std::greater<>(), [&](const auto& row) { return row.at(column).real; });
+    return sum;
   }
 
   ReplayOptions options_;
@@ -126,6 +150,7 @@ class Fuse {
   ProgressLine line_;
   RunResult result_;
   bool fresh_ = true;
+  std::map<std::string, double, std::less<>> predicted_;  ///< saved in a pass, by the name of the fusion, of this module
 };
 
 }  // namespace

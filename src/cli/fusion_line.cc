@@ -7,7 +7,7 @@
 
 namespace cli {
 
-base::Result<std::string> fusion_line(const model::Reader& reader, int64_t run) {
+base::Result<std::string> fusion_line(const model::Reader& reader, int64_t run, std::optional<double> predicted_ns) {
   const model::Cell id{model::Cell::Kind::integer, run, 0, ""};
   ASSIGN_OR_RETURN(const model::Rows found,
                    reader.query("SELECT measured, refused, pays, neutral, costs, measured_saved_ns, predicted_saved_ns FROM fusion_total "
@@ -19,7 +19,8 @@ base::Result<std::string> fusion_line(const model::Reader& reader, int64_t run) 
                                  cells[3].integer, cells[4].integer);
   if (cells[5].kind != model::Cell::Kind::null) {
     line += fmt::format("; together they save {} a pass", base::human_seconds(cells[5].real * 1e-9));
-    if (cells[6].kind != model::Cell::Kind::null) line += fmt::format(" (predicted {})", base::human_seconds(cells[6].real * 1e-9));
+    if (!predicted_ns && cells[6].kind != model::Cell::Kind::null) predicted_ns = cells[6].real;
+    if (predicted_ns) line += fmt::format(" (predicted {})", base::human_seconds(*predicted_ns * 1e-9));
   }
   if (cells[1].integer > 0) line += fmt::format("; {} could not be taken apart", cells[1].integer);
   return line + "\n";

@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "replay/prepare.h"
 #include "src/base/clock.h"
 #include "src/base/text.h"
+#include "src/cli/fusion_records.h"
 #include "src/cli/output.h"
 #include "src/cli/step_records.h"
 #include "src/ir/builder.h"
@@ -153,7 +155,9 @@ class Runner {
     replay::Engine engine(plan, device, engine_options, stop_requested());
     const auto criterion = criterion_for(options_, budget_s);
     ASSIGN_OR_RETURN(const replay::Outcome outcome, engine.run(*criterion, recorder));
+    const auto first_kernel = static_cast<int32_t>(record_.kernels.size());
     keep(group, (*own)->id, outcome, device);
+    keep_parts(group, plan, outcome, device, first_kernel);
     if (device.lost()) return base::Error{outcome.error};  // else what was kept before counts
     return {};
   }
@@ -161,7 +165,7 @@ class Runner {
   /// What one step told holds for all that are like it.
   void keep(const std::vector<replay::StepId>& group, replay::StepId alone, const replay::Outcome& outcome, const replay::Device& device) {
     const std::vector<model::StepStat> stats = step_stats(outcome);
-    const auto own = std::find_if(stats.begin(), stats.end(), [&](const model::StepStat& s) { return s.step == alone; });
+    const auto own = std::ranges::find(stats, alone, &model::StepStat::step);
     const auto first_kernel = static_cast<int32_t>(record_.kernels.size());
     for (model::KernelRecord& kernel : device.kernels()) record_.kernels.push_back(std::move(kernel));
     for (const replay::StepId id : group) {
@@ -179,6 +183,22 @@ class Runner {
     }
     if (own != stats.end()) ++result_.distinct;
     if (outcome.failed_step >= 0) result_.failure = outcome.verdicts[static_cast<size_t>(outcome.failed_step)].place;
+  }
+
+  /// Of a fusion that ran as its parts too: their kernels, which begin at `first_kernel` in the record, times and verdicts.
+  void keep_parts(const std::vector<replay::StepId>& group, const replay::Plan& alone, const replay::Outcome& outcome,
+                  const replay::Device& device, int32_t first_kernel) {
+    std::vector<model::FusionRecord> fusions = fusion_records(alone, device);
+    if (fusions.empty()) return;
+    add_part_times(fusions, alone, outcome);
+    for (model::FusionPart& part : fusions.front().parts) {
+      if (part.kernel >= 0) part.kernel += first_kernel;
+    }
+    for (model::FusionRecord& record : record_.fusions) {
+      if (std::ranges::count(group, record.step) == 0) continue;
+      const int32_t step = std::exchange(record, fusions.front()).step;
+      record.step = step;
+    }
   }
 
   /// `error`: "what; what to do", of which the second is for a whole program.

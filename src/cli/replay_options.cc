@@ -173,8 +173,6 @@ base::Status ReplayOptions::check() const {
     if (std::ranges::find(required, "counters") != required.end())
       return base::Error{"--require counters: this version reads no hardware counters; leave it out", base::Exit::missing_capability};
   }
-  if (isolated && (unfused || !defuse.empty() || !fuse.empty()))
-    return wrong("--isolated: a fusion and its parts run in turns within the program; leave out --unfused, --defuse and --fuse");
   for (const std::string& pair : fuse) RETURN_IF_ERROR(pair_of(pair));
   RETURN_IF_ERROR(pattern_of("--steps", steps));
   for (const std::string& name : defuse) RETURN_IF_ERROR(pattern_of("--defuse", name));

@@ -32,6 +32,19 @@ base::Status write_parts(Database& database, int64_t run, const FusionRecord& fu
   return {};
 }
 
+/// Where each distinct step ran alone, one was measured for all of its key.
+base::Status copy_to_equal_steps(Database& database, int64_t run) {
+  ASSIGN_OR_RETURN(
+      Statement copy,
+      database.prepare("INSERT INTO fusion_stat (run, step, n, fused_ns, unfused_ns, ratio, ratio_low, ratio_high, p_value, verdict) "
+                       "SELECT f.run, f.step, m.n, m.fused_ns, m.unfused_ns, m.ratio, m.ratio_low, m.ratio_high, m.p_value, m.verdict "
+                       "FROM run_option o JOIN fusion f ON f.run = o.run JOIN step s ON s.run = f.run AND s.step = f.step "
+                       "JOIN step e ON e.run = s.run AND e.key = s.key JOIN fusion_stat m ON m.run = e.run AND m.step = e.step "
+                       "WHERE o.run = ?1 AND o.name = 'isolated' AND o.value = 'yes' AND f.parts > 0 "
+                       "AND f.step NOT IN (SELECT step FROM fusion_stat WHERE run = ?1) GROUP BY f.step"));
+  return copy.run(run);
+}
+
 }  // namespace
 
 base::Status write_fusions(Database& database, int64_t run, std::span<const FusionRecord> fusions) {
@@ -63,7 +76,7 @@ base::Status write_fusion_statistics(Database& database, int64_t run, const std:
     RETURN_IF_ERROR(insert.run(run, steps[i], pair.n, pair.first_median, pair.second_median, pair.ratio, pair.ratio_low, pair.ratio_high,
                                judged[i].p_value, word(judged[i].verdict)));
   }
-  return {};
+  return copy_to_equal_steps(database, run);
 }
 
 }  // namespace model

@@ -50,8 +50,10 @@ base::Result<Steps> read_steps(const model::Reader& reader, int64_t run) {
     std::vector<Cell>& c = *row;
     found.identities.push_back({std::move(c[1].text), std::move(c[0].text), std::move(c[2].text), std::move(c[3].text),
                                 std::move(c[4].text), std::move(c[5].text)});
-    found.steps.push_back(
-        {static_cast<int32_t>(c[12].integer), std::move(c[6].text), c[8].real, {c[7].integer, c[9].real, c[10].real, c[11].real}});
+    found.steps.push_back({static_cast<int32_t>(c[12].integer),
+                           std::move(c[6].text),
+                           c[8].real,
+                           {c[7].integer, c[9].real, c[10].real, c[11].real, c[13].real}});
   }
 }
 
@@ -105,7 +107,7 @@ class Comparing {
   }
 
   model::Rows total() const {
-    stats::Estimate before{INT64_MAX, 0, 0, 0}, after{INT64_MAX, 0, 0, 0};
+    stats::Estimate before{INT64_MAX}, after{INT64_MAX};
     std::map<std::string_view, int64_t> verdicts;
     for (const Line& line : lines_) {
       ++verdicts[verdict_of(line)];
@@ -116,7 +118,7 @@ class Comparing {
     if (before.n == INT64_MAX) before.n = 0;
     if (after.n == INT64_MAX) after.n = 0;
     auto change = stats::change(before, after);
-    if (change) change = stats::widened(*change, noise_);
+    if (change) change = stats::widened(*change, noise_.typical);
     const bool predicted = before_.predicted || after_.predicted;
     const auto counted = [&](Verdict verdict) { return verdicts[stats::text(verdict)]; };
     return {
@@ -128,7 +130,7 @@ class Comparing {
           cell(counted(Verdict::slower) + counted(Verdict::maybe_slower)), cell(counted(Verdict::faster) + counted(Verdict::maybe_faster)),
           cell(counted(Verdict::same)), cell(counted(Verdict::few_samples) + counted(Verdict::not_timed) + verdicts[kPredicted]),
           cell(verdicts[kNew]), cell(verdicts[kGone]), noise_.known() ? cell(100 * std::expm1(noise_.shift)) : Cell{},
-          noise_.known() ? cell(100 * std::expm1(1.96 * noise_.spread)) : Cell{}}}};
+          noise_.known() ? cell(100 * std::expm1(1.96 * noise_.typical)) : Cell{}}}};
   }
 
  private:
@@ -164,13 +166,14 @@ class Comparing {
   /// Each step against all others: verdicts need the noise between the runs first.
   void judge() {
     static const Step kNone;
-    std::vector<double> ratios;
+    std::vector<stats::Moved> moved;
     const auto time_in = [&](const Steps& side, int32_t index) { return index < 0 ? kNone.time : of(side, index).time; };
     for (const Line& line : lines_) {
       const stats::Estimate before = time_in(before_, line.before), after = time_in(after_, line.after);
-      if (std::min(before.n, after.n) >= stats::kFewSamples && before.median > 0) ratios.push_back(after.median / before.median);
+      if (std::min(before.n, after.n) >= stats::kFewSamples && before.median > 0)
+        moved.push_back({after.median / before.median, stats::own_noise(before, after)});
     }
-    noise_ = stats::run_noise(ratios);
+    noise_ = stats::run_noise(moved);
     for (Line& line : lines_) line.verdict = stats::verdict(time_in(before_, line.before), time_in(after_, line.after), noise_);
   }
 
@@ -180,7 +183,7 @@ class Comparing {
     const std::string& name = stays ? name_of(after_, line.after) : name_of(before_, line.before);
     std::optional<stats::Change> change;
     if (stays && was) change = stats::change(of(before_, line.before).time, named.time);
-    if (change) change = stats::widened(*change, noise_);
+    if (change) change = stats::widened(*change, noise_.factor * stats::own_noise(of(before_, line.before).time, named.time));
     const bool renamed = stays && was && name_of(before_, line.before) != name;
     return {cell(name),
             cell(named.cls),

@@ -12,6 +12,7 @@ namespace stats {
 struct Estimate {
   int64_t n = 0;
   double median = 0, low = 0, high = 0;
+  double quartiles = 0;  ///< distance of the quartiles of the samples, as a share of the median
 };
 
 /// `after` over `before`, minus one, in percent. The ends take each median at the ends of its own interval: both hold together in more than
@@ -29,22 +30,30 @@ enum class Verdict : uint8_t { same, slower, faster, maybe_slower, maybe_faster,
 Verdict verdict(const Estimate& before, const Estimate& after);
 
 /// What two runs differ by for no reason of the program's, told from all steps that both have, most of which are taken to be the same: an
-/// empirical null (Efron: Large-Scale Simultaneous Hypothesis Testing, 2004). In logarithms of after over before.
+/// empirical null (Efron: Large-Scale Simultaneous Hypothesis Testing, 2004). In logarithms of after over before. A step that scatters
+/// much within the runs does so between them too; by how much more all steps tell together.
 struct RunNoise {
-  int64_t steps = 0;  ///< that it was told from; below kFewestSteps it is not known
-  double shift = 0;   ///< of all alike: the machine was faster, or everything has changed
-  double spread = 0;  ///< standard deviation of a step beside the others
+  int64_t steps = 0;   ///< that it was told from; below kFewestSteps it is not known
+  double shift = 0;    ///< of all alike: the machine was faster, or everything has changed; steady steps have more say
+  double factor = 0;   ///< standard deviation of a step beside the others, in units of own_noise
+  double typical = 0;  ///< the same of the step in the middle, not in units
   bool known() const;
 };
 inline constexpr int64_t kFewestSteps = 8;
-RunNoise run_noise(std::span<const double> ratios);
-/// Of a step: slower or faster where the intervals lie apart, and it has moved beyond the others by five times what they differ by: between
-/// runs of the same program fewer than 1 of 100 steps do. A guess where the noise is not known.
+/// Of one step within both runs: standard deviation of a sample, from the quartiles; never below 1 %.
+double own_noise(const Estimate& before, const Estimate& after);
+struct Moved {
+  double ratio = 1;      ///< after over before
+  double own_noise = 0;  ///< see above
+};
+RunNoise run_noise(std::span<const Moved> steps);
+/// Of a step: slower or faster where the intervals lie apart, and it has moved beyond the others by five times what it may differ by. A
+/// guess where the noise is not known. How often that is wrong and what it misses: tests/bench/results/README.md.
 Verdict verdict(const Estimate& before, const Estimate& after, const RunNoise& noise);
 /// Of the sum of all steps: a guess unless it goes far beyond both the shift and the spread.
 Verdict verdict_of_sum(const Estimate& before, const Estimate& after, const RunNoise& noise);
-/// The change with the noise between runs in its ends.
-Change widened(const Change& change, const RunNoise& noise);
+/// The change with the noise between runs in its ends. `spread`: standard deviation between runs, in logarithms.
+Change widened(const Change& change, double spread);
 std::string_view text(Verdict verdict);  ///< "slower", "slower?", "few samples"
 
 }  // namespace stats

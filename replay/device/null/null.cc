@@ -49,6 +49,7 @@ class NullDevice : public Device {
   }
   std::vector<model::KernelRecord> kernels() const override {
     std::vector<model::KernelRecord> records;
+    if (plan_ == nullptr) return records;
     records.reserve(plan_->kernels.size());
     for (const kernel::Kernel& k : plan_->kernels)
       records.push_back({k.key, k.name, std::string(text(k.language)), "not compiled", k.code, 0, 0});
@@ -56,12 +57,15 @@ class NullDevice : public Device {
   }
   std::vector<int32_t> kernels_of(StepId step) const override {
     std::vector<int32_t> indices;
+    if (!has(step)) return indices;
     for (const Launch& launch : steps_[static_cast<size_t>(step)]->launches) {
       if (const auto* call = std::get_if<KernelCall>(&launch)) indices.push_back(call->kernel);
     }
     return indices;
   }
-  std::string precision_of(StepId step) const override { return as_ ? predicted_precision(*steps_[static_cast<size_t>(step)]) : "none"; }
+  std::string precision_of(StepId step) const override {
+    return as_ && has(step) ? predicted_precision(*steps_[static_cast<size_t>(step)]) : "none";
+  }
   base::Status write(BufferId, std::span<const std::byte>) override { return {}; }
   base::Status read(BufferId, std::span<std::byte> physical) override {
     std::fill(physical.begin(), physical.end(), std::byte{0});
@@ -98,6 +102,8 @@ class NullDevice : public Device {
 
   int threads_;
   std::optional<Machine> as_;
+  bool has(StepId step) const { return step >= 0 && static_cast<size_t>(step) < steps_.size(); }
+
   const Plan* plan_ = nullptr;
   std::vector<const Step*> steps_;
   std::vector<int64_t> durations_ns_;

@@ -32,7 +32,9 @@ class ReferenceDevice : public Device {
   base::Status prepare(const Plan& plan) override;
   std::vector<model::KernelRecord> kernels() const override { return {}; }
   std::vector<int32_t> kernels_of(StepId) const override { return {}; }
-  std::string precision_of(StepId) const override { return plan_->rounding == Rounding::each ? "f64, each" : "f64, border"; }
+  std::string precision_of(StepId) const override {
+    return plan_ == nullptr ? "" : plan_->rounding == Rounding::each ? "f64, each" : "f64, border";
+  }
   base::Status write(BufferId buffer, std::span<const std::byte> physical) override;
   base::Status read(BufferId buffer, std::span<std::byte> physical) override;
   std::span<std::byte> memory(BufferId buffer) override;

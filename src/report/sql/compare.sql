@@ -14,7 +14,8 @@ SELECT
   t.median_ns AS median_ns,
   t.ci_low_ns AS ci_low_ns,
   t.ci_high_ns AS ci_high_ns,
-  t.step AS number
+  t.step AS number,
+  (t.q3_ns - t.q1_ns) / nullif(t.median_ns, 0) AS quartiles
 FROM step_time t
 JOIN step s ON s.run = t.run AND s.step = t.step
 LEFT JOIN instruction i ON i.id = s.instruction

@@ -155,8 +155,17 @@ TEST(Defuse, ACallOfItselfEnds) {
   for (const auto& [at, apart] : defused.fusions) EXPECT_NE(apart.why, "");
 }
 
+/// Of the fusion at the entry's root.
+double done_again(const std::string& text) {
+  const auto module =
+      importers::hlo::parse("add_ { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }\n" + text, "test.hlo");
+  EXPECT_TRUE(module.ok()) << module.error().message;
+  return recomputed(*module, module->find_computation("body")).operations();
+}
+
 TEST(Recompute, CountsWhatIsReadAtOtherPlacesAgain) {
-  const auto module = importers::hlo::parse(R"(
+  // `a` is computed for each of 512 elements in place of 8; `n` is used twice, but at the same place.
+  EXPECT_EQ(done_again(R"(
 body {
   p = f32[8]{0} parameter(0)
   a = f32[8]{0} negate(p)
@@ -164,10 +173,75 @@ body {
   n = f32[8,64]{1,0} negate(wide)
   ROOT r = f32[8,64]{1,0} add(n, n)
 }
-ENTRY main { x = f32[8]{0} parameter(0)  ROOT f = f32[8,64]{1,0} fusion(x), kind=kLoop, calls=body })",
-                                            "test.hlo");
-  // `a` is computed for each of 512 elements in place of 8; `n` is used twice, but at the same place.
-  EXPECT_EQ(recomputed_flops(*module, module->find_computation("body")), 504);
+ENTRY main { x = f32[8]{0} parameter(0)  ROOT f = f32[8,64]{1,0} fusion(x), kind=kLoop, calls=body })"),
+            504);
+}
+
+TEST(Recompute, AReductionIsMadeOnceAndItsOperandsAsItGoes) {
+  // Each exponential for its sum, and again for its share; the sums once, however many read them.
+  EXPECT_EQ(done_again(R"(
+body {
+  p = f32[8,64]{1,0} parameter(0)
+  e = f32[8,64]{1,0} exponential(p)
+  z = f32[] constant(0)
+  s = f32[8]{0} reduce(e, z), dimensions={1}, to_apply=add_
+  wide = f32[8,64]{1,0} broadcast(s), dimensions={0}
+  ROOT r = f32[8,64]{1,0} divide(e, wide)
+}
+ENTRY main { x = f32[8,64]{1,0} parameter(0)  ROOT f = f32[8,64]{1,0} fusion(x), kind=kLoop, calls=body })"),
+            512);
+}
+
+TEST(Recompute, FusionsInFusionsAreOneBody) {
+  // The logarithms of 8 sums are read by 64 each; the sums themselves are not made again.
+  EXPECT_EQ(done_again(R"(
+sums {
+  q = f32[8,64]{1,0} parameter(0)
+  z = f32[] constant(0)
+  s = f32[8]{0} reduce(q, z), dimensions={1}, to_apply=add_
+  l = f32[8]{0} log(s)
+  ROOT t = (f32[8]{0}, f32[8]{0}) tuple(l, s)
+}
+lessen {
+  a = f32[8,64]{1,0} parameter(0)
+  b = f32[8]{0} parameter(1)
+  wide = f32[8,64]{1,0} broadcast(b), dimensions={0}
+  ROOT d = f32[8,64]{1,0} subtract(a, wide)
+}
+body {
+  p = f32[8,64]{1,0} parameter(0)
+  t = (f32[8]{0}, f32[8]{0}) fusion(p), kind=kInput, calls=sums
+  l = f32[8]{0} get-tuple-element(t), index=0
+  d = f32[8,64]{1,0} fusion(p, l), kind=kLoop, calls=lessen
+  s = f32[8]{0} get-tuple-element(t), index=1
+  ROOT r = (f32[8,64]{1,0}, f32[8]{0}, f32[8]{0}) tuple(d, l, s)
+}
+ENTRY main { x = f32[8,64]{1,0} parameter(0)  ROOT f = (f32[8,64]{1,0}, f32[8]{0}, f32[8]{0}) fusion(x), kind=kLoop, calls=body })"),
+            512);
+}
+
+TEST(Recompute, ATransposeReadsAtOtherPlaces) {
+  EXPECT_EQ(done_again(R"(
+body {
+  p = f32[32,32]{1,0} parameter(0)
+  a = f32[32,32]{1,0} exponential(p)
+  t = f32[32,32]{1,0} transpose(a), dimensions={1,0}
+  ROOT r = f32[32,32]{1,0} add(a, t)
+}
+ENTRY main { x = f32[32,32]{1,0} parameter(0)  ROOT f = f32[32,32]{1,0} fusion(x), kind=kLoop, calls=body })"),
+            1024);
+}
+
+TEST(Recompute, WhatNothingNeedsIsNotDoneAtAll) {
+  EXPECT_EQ(done_again(R"(
+body {
+  p = f32[8]{0} parameter(0)
+  unused = f32[8,64]{1,0} broadcast(p), dimensions={0}
+  more = f32[8,64]{1,0} exponential(unused)
+  ROOT r = f32[8]{0} negate(p)
+}
+ENTRY main { x = f32[8]{0} parameter(0)  ROOT f = f32[8]{0} fusion(x), kind=kLoop, calls=body })"),
+            0);
 }
 
 }  // namespace

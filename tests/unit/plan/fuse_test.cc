@@ -122,6 +122,8 @@ ENTRY main {
   EXPECT_EQ(steps_of(**fused), "f+c:kernel d:kernel");
 }
 
+constexpr kernel::Target kOneThread{};
+
 TEST(Suggestions, RankWhatSavesMostTraffic) {
   const ir::Module module = parsed(R"(
 ENTRY main {
@@ -133,7 +135,7 @@ ENTRY main {
   d = f32[4096]{0} negate(c)
   ROOT t = (f32[1024]{0}, f32[4096]{0}) tuple(b, d)
 })");
-  const auto found = suggestions(module, {10e9, 0}, Rounding::border, {});
+  const auto found = suggestions(module, {10e9, 0}, Rounding::border, kOneThread).paying;
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].name, "c+d");
   EXPECT_EQ(found[0].saved_bytes, 2 * 4096 * 4);
@@ -142,15 +144,60 @@ ENTRY main {
 }
 
 TEST(Suggestions, ArithmeticThatIsDoneAgainCounts) {
-  // Fused, the exponential would be computed for each of 4096 readers in place of 8: at 1 GFLOP/s that takes longer than its traffic.
-  const std::string text = R"(
+  // Fused, the exponential would be computed for each of 32768 readers in place of 8: at 100 MFLOP/s that takes longer than its traffic.
+  const ir::Module module = parsed(R"(
 ENTRY main {
   x = f32[8]{0} parameter(0)
   a = f32[8]{0} exponential(x)
-  ROOT b = f32[8,4096]{1,0} broadcast(a), dimensions={0}
+  w = f32[8,4096]{1,0} broadcast(a), dimensions={0}
+  ROOT b = f32[8,4096]{1,0} negate(w)
+})");
+  EXPECT_EQ(suggestions(module, {1e9, 0}, Rounding::border, kOneThread).paying.front().name, "w+b");
+  const auto found = suggestions(module, {1e9, 1e8}, Rounding::border, kOneThread);
+  EXPECT_TRUE(std::ranges::none_of(found.paying, [](const Suggestion& s) { return s.name == "a+w"; }));
+}
+
+TEST(Suggestions, WhatIsLessThanNoiseIsCountedOnly) {
+  // 2 · 16 bytes at 10 GB/s: 3.2 ns, of steps that no clock times alone.
+  const auto found = suggestions(parsed(R"(
+ENTRY main { x = f32[4]{0} parameter(0)  a = f32[4]{0} exponential(x)  ROOT b = f32[4]{0} negate(a) })"),
+                                 {10e9, 0}, Rounding::border, kOneThread);
+  EXPECT_EQ(found.paying.size(), 0u);
+  EXPECT_EQ(found.within_noise, 1u);
+}
+
+/// A scatter is made in memory, fused or not.
+TEST(Suggestions, WhatAKernelKeepsInMemoryForItselfIsNotSaved) {
+  const auto found = suggestions(parsed(R"(
+add_ { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[4096]{0} parameter(0)
+  i = s32[64]{0} parameter(1)
+  u = f32[64]{0} parameter(2)
+  a = f32[4096]{0} scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add_
+  ROOT b = f32[4096]{0} negate(a)
+})"),
+                                 {10e9, 0}, Rounding::border, kOneThread);
+  EXPECT_EQ(found.paying.size() + found.within_noise, 0u);
+}
+
+/// Alone, the addition turns tiles of an operand that lies across; a sum over it takes that operand's elements one by one.
+TEST(Suggestions, ASumThatReadsAcrossTheGrainIsNoGain) {
+  const auto found = [](const std::string& layout) {
+    const std::string text = R"(
+add_ { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[512,512]{LAYOUT} parameter(0)
+  y = f32[512,512]{1,0} parameter(1)
+  a = f32[512,512]{1,0} add(x, y)
+  z = f32[] constant(0)
+  ROOT s = f32[512]{0} reduce(a, z), dimensions={1}, to_apply=add_
 })";
-  EXPECT_EQ(suggestions(parsed(text), {10e9, 0}, Rounding::border, {}).size(), 1u);
-  EXPECT_EQ(suggestions(parsed(text), {10e9, 1e8}, Rounding::border, {}).size(), 0u);
+    return suggestions(parsed(std::string(text).replace(text.find("LAYOUT"), 6, layout)), {20e9, 0}, Rounding::border, kOneThread).paying;
+  };
+  ASSERT_EQ(found("1,0").size(), 1u);
+  EXPECT_EQ(found("1,0")[0].name, "a+s");
+  EXPECT_EQ(found("0,1").size(), 0u);
 }
 
 }  // namespace
