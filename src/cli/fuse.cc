@@ -138,7 +138,7 @@ class Fuse {
     for (auto& row : rows.rows) {
       const auto known = predicted_.find(row.at(0).text);
       if (known == predicted_.end()) continue;
-      row.at(column) = real(known->second);
+      row.at(column) = model::real_cell(known->second);
       sum += known->second;
     }
     std::ranges::stable_sort(rows.rows, std::greater<>(), [&](const auto& row) { return row.at(column).real; });
