@@ -45,6 +45,12 @@ template <int K, class T, int N> DEVICE void store(T* to, const vec<T, N>& from)
 #pragma unroll
   for (int i = 0; i < N; i += K) *(vec<T, K>*)&to[i] = *(const vec<T, K>*)&from.v[i];
 }
+template <int K, class T, class U, int N> DEVICE void store(T* to, const vec<U, N>& from) {  // what is known to fit int is kept as int
+  vec<T, N> whole;
+#pragma unroll
+  for (int i = 0; i < N; ++i) whole.v[i] = (T)from.v[i];
+  store<K>(to, whole);
+}
 #define SIGNED(T, bits, low, high) template <class F> DEVICE T to_s##bits(F x) { \
   return x != x ? 0 : x >= -(F)low ? high : x <= (F)low ? low : (T)x; }
 #define UNSIGNED(T, bits, high, beyond) template <class F> DEVICE T to_u##bits(F x) { return x != x || x <= 0 ? 0 : x >= (F)beyond ? high : (T)x; }

@@ -121,6 +121,7 @@ class CudaFunction {
   void operation(const Line& l);
   void shuffle(const Line& l);
   void memory(const Line& l);
+  void store_vector(const Line& l, const std::string& place);
   void control(const Line& l);
   std::string element(const Line& l, int array, const std::string& index, int lanes);
   std::string index_of(const Line& access) const;
@@ -244,6 +245,15 @@ int64_t CudaFunction::aligned_lanes(const Line& access) const {
   return lanes;
 }
 
+/// Constants and ramps have no variable: they are put into one here.
+void CudaFunction::store_vector(const Line& l, const std::string& place) {
+  const Line& from = list_.line(l.args[1]);
+  if (from.kind != Line::Kind::constant && from.kind != Line::Kind::ramp)
+    return line("store<{}>({}, v{});", aligned_lanes(l), place, from.id);
+  line("{{ {} x; for (int l = 0; l < {}; ++l) x.v[l] = {}; store<{}>({}, x); }}", declared(from), l.lanes, value(from.id), aligned_lanes(l),
+       place);
+}
+
 void CudaFunction::memory(const Line& l) {
   using Kind = Line::Kind;
   const bool through_pointer = l.kind == Kind::load || l.kind == Kind::store;
@@ -255,7 +265,7 @@ void CudaFunction::memory(const Line& l) {
   }
   const std::string place = element(l, array, index_of(l), l.lanes);
   if (l.lanes == 1) return l.kind == Kind::load ? define(l, place) : line("{} = {};", place, value(l.args[1]));
-  if (l.kind == Kind::store) return line("store<{}>({}, v{});", aligned_lanes(l), place, l.args[1]);
+  if (l.kind == Kind::store) return store_vector(l, place);
   line("{} v{};", declared(l), l.id);
   line("load<{}>(v{}, {});", aligned_lanes(l), l.id, place);
 }

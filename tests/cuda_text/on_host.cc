@@ -44,20 +44,40 @@ void OnHost::compile() {
   object_ = *std::move(made);
 }
 
-std::string OnHost::shows(size_t module, support::Order order) {
-  if (object_ == nullptr) return "not compiled";
-  replay::Plan& plan = cases_.at(module)->plan;
+base::Result<replay::Outcome> OnHost::run(replay::Plan& plan, support::Order order, Verify verify) {
   support::set_order(*object_, order);
-  EXPECT_TRUE(device_->prepare(plan).ok());
-  EXPECT_TRUE(replay::load_inputs(plan, *device_, {}).ok());
+  RETURN_IF_ERROR(device_->prepare(plan));
+  RETURN_IF_ERROR(replay::load_inputs(plan, *device_, {}));
   replay::EngineOptions how;
   how.warm_up = 0;
-  how.verify = true;
+  how.verify = verify == Verify::yes;
   how.repeat_short = false;
   const std::atomic<bool> stop{false};
   Nothing nothing;
   replay::Engine engine(plan, *device_, how, stop);
-  const auto outcome = engine.run(*measure::exactly(1), nothing);
+  return engine.run(*measure::exactly(1), nothing);
+}
+
+base::Result<std::vector<replay::Tensor>> OnHost::outputs(size_t module, support::Order order) {
+  replay::Plan& plan = cases_.at(module)->plan;
+  RETURN_IF_ERROR(run(plan, order, Verify::no));
+  if (const std::string fault = support::fault(*object_); !fault.empty()) return base::Error{fault};
+  std::vector<replay::Tensor> all;
+  for (const replay::PlanOutput& output : plan.outputs) {
+    replay::Tensor& array = all.emplace_back();
+    array.shape = plan.buffers[static_cast<size_t>(output.buffer)].shape;
+    std::vector<std::byte> storage;
+    ASSIGN_OR_RETURN(const auto bytes, replay::host_bytes(plan, *device_, output.buffer, storage));
+    array.data.resize(static_cast<size_t>(ir::bytes(array.shape)));
+    replay::to_logical(array.shape, bytes.first(array.data.size()), array.data);
+  }
+  return all;
+}
+
+std::string OnHost::shows(size_t module, support::Order order) {
+  if (object_ == nullptr) return "not compiled";
+  replay::Plan& plan = cases_.at(module)->plan;
+  const auto outcome = run(plan, order, Verify::yes);
   if (const std::string fault = support::fault(*object_); !fault.empty()) return fault;
   if (!outcome.ok()) return outcome.error().message;
   if (outcome->failed_step < 0) return "";

@@ -18,9 +18,12 @@ class OnHost {
   /// The texts of a module's kernels, to plant faults before compile().
   kernel::Kernel& kernel(size_t module, size_t number = 0) { return cases_.at(module)->plan.kernels.at(number); }
   const replay::Plan& plan(size_t module) const { return cases_.at(module)->plan; }
+  const ir::Module& module(size_t module) const { return cases_.at(module)->module; }
   void compile();
   /// "": all steps are right and no fault was seen; else the fault, or the step that differs.
   std::string shows(size_t module, support::Order order);
+  /// The program's results after one pass, in logical order, leaf by leaf.
+  base::Result<std::vector<replay::Tensor>> outputs(size_t module, support::Order order);
   /// What shows in the first order in which something does.
   std::string shows(size_t module);
 
@@ -29,6 +32,9 @@ class OnHost {
     ir::Module module;
     replay::Plan plan;
   };
+  enum class Verify : uint8_t { yes, no };
+  base::Result<replay::Outcome> run(replay::Plan& plan, support::Order order, Verify verify);
+
   std::unique_ptr<replay::Device> device_;
   std::vector<std::unique_ptr<Case>> cases_;
   std::unique_ptr<support::SharedObject> object_;

@@ -9,8 +9,9 @@ add_test(NAME cuda_text.samples COMMAND cuda_text --every 20 --architecture 90 -
 set_tests_properties(cuda_text.ops cuda_text.samples PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
 add_test(NAME cuda_text.random COMMAND cuda_text --architecture 90 --random 20)
 set_tests_properties(cuda_text.random PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
-# The text on the host: sizes around the borders of schedules, and planted faults.
-add_executable(cuda_on_host ${CMAKE_SOURCE_DIR}/tests/cuda_text/faults_test.cc ${CMAKE_SOURCE_DIR}/tests/cuda_text/shapes_test.cc
+# The text on the host: sizes around the borders of schedules, what the prelude holds, and planted faults.
+add_executable(cuda_on_host ${CMAKE_SOURCE_DIR}/tests/cuda_text/faults_test.cc ${CMAKE_SOURCE_DIR}/tests/cuda_text/prelude_test.cc
+                            ${CMAKE_SOURCE_DIR}/tests/cuda_text/shapes_test.cc
                             ${CMAKE_SOURCE_DIR}/tests/cuda_text/on_host.cc ${CMAKE_SOURCE_DIR}/tests/support/compile_c.cc)
 target_link_libraries(cuda_on_host PRIVATE profile_device_cpu profile_replay_base profile_reference profile_hlo GTest::gtest_main ${CMAKE_DL_LIBS})
 target_compile_definitions(cuda_on_host PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")

@@ -6,6 +6,7 @@
 
 namespace fake_gpu {
 
+// Table: a line per error.
 std::span<const ErrorName> errors() {
   static constexpr ErrorName kErrors[] = {
       {1, "CUDA_ERROR_INVALID_VALUE"},

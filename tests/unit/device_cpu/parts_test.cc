@@ -17,8 +17,8 @@ using replay::cpu::Native;
 
 Convolution asked(const std::string& x, const std::string& w, const std::string& y, const std::string& rest) {
   const auto module = importers::hlo::parse(
-      fmt::format("HloModule m\n\nENTRY main {{\n  x = {} parameter(0)\n  w = {} parameter(1)\n  ROOT y = {} asked(x, w), {}\n}}\n", x, w,
-                  y, rest),
+      fmt::format("HloModule m\n\nENTRY main {{\n  x = {} parameter(0)\n  w = {} parameter(1)\n  ROOT y = {} convolution(x, w), {}\n}}\n",
+                  x, w, y, rest),
       "test");
   EXPECT_TRUE(module.ok()) << module.error().message;
   const auto op = replay::library_op(*module, {module->entry, 2});

@@ -43,9 +43,9 @@ base::Status replay(const std::string& text, const Request& request, Replayed& o
   how.device_class = "cuda";
   how.accepts = device->accepts();
   ASSIGN_OR_RETURN(Plan plan, make_plan(module, how));
+  for (const Step* step : plan.steps) out.names.push_back(step->name);
   RETURN_IF_ERROR(replay::prepare(plan, *device));
   for (const Step* step : plan.steps) {
-    out.names.push_back(step->name);
     out.classes.push_back(device->class_of(step->id, step->cls));
     out.skipped.push_back(step->cls == Class::skip ? step->why : "");
   }
