@@ -41,6 +41,7 @@ base::Status sort(Pass& pass, Id id) {
   Dims dims;
   for (const Id operand : operands) dims.merge(pass.of(operand));
   if (const auto size = dims.find(dim); size != dims.end()) {
+    if (edit.instr(id).calls.size() != 1) return base::Error{"lacks its computation"};
     const Id real = edit.below(shape, dim, size->second);
     const Id sorted = edit.copy_of(id);
     ir::Instr& changed = edit.instr(sorted);

@@ -29,5 +29,17 @@ TEST(Sizes, TheResultOfSliceToDynamicIsAPartOfItsOperand) {
     EXPECT_NE(refused("SliceToDynamic", wrong, "x, n").find("the result is no part of its operand"), std::string::npos) << wrong;
 }
 
+// Texts of 2017 sort without a comparator; of a part of an array it cannot be widened.
+TEST(Sizes, ASortOfAPartNeedsItsComparator) {
+  const auto module = importers::hlo::parse(
+      "HloModule m\n\nENTRY main {\n  x = s32[4]{0} parameter(0)\n  n = s32[] parameter(1)\n"
+      "  part = s32[<=4]{0} set-dimension-size(x, n), dimensions={0}\n  ROOT s = s32[<=4]{0} sort(part), dimensions={0}\n}\n",
+      "m.hlo");
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  const auto plan = make_plan(*module, {});
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.error().message, "s: sort lacks its computation; try --computation NAME");
+}
+
 }  // namespace
 }  // namespace replay
