@@ -24,21 +24,15 @@ uint8_t kind_of(std::string_view word) {
 
 bool always_lives(uint8_t kind) { return kind == kConstant || kind == kParameter; }
 
-/// First place whose step is not before `step`.
-uint32_t place_from(const RunData& run, int64_t step) {
-  const auto found = std::ranges::lower_bound(run.steps, step, {}, [](const StepInfo& s) { return int64_t{s.step}; });
-  return static_cast<uint32_t>(found - run.steps.begin());
-}
-
 void set_life(Buffer& buffer, const RunData& run) {
   const auto n = static_cast<uint32_t>(run.steps.size());
   if (always_lives(buffer.kind)) {
     buffer.first = 0, buffer.last = n - 1;
     return;
   }
-  buffer.first = place_from(run, std::max<int64_t>(buffer.first_step, 0));
+  buffer.first = run.place_from(std::max<int64_t>(buffer.first_step, 0));
   const int64_t last = std::max<int64_t>(buffer.last_step, 0);
-  const uint32_t end = last >= run.steps.back().step ? n : place_from(run, last + 1);
+  const uint32_t end = last >= run.steps.back().step ? n : run.place_from(last + 1);
   if (end == 0) buffer.first = n;  // it ends before the first step
   buffer.last = end == 0 ? 0 : end - 1;
 }
@@ -89,7 +83,7 @@ base::Result<std::vector<double>> modelled(const model::Reader& reader, const Ru
     const std::vector<model::Cell>& row = rows.rows[i];
     values.push_back({row[2].text, number(row[3]), positions(row[4].text), integer_in(row[5]) != 0});
     if (i + 1 < rows.rows.size() && integer_in(rows.rows[i + 1][0]) == integer_in(row[0])) continue;
-    if (const uint32_t place = place_from(run, integer_in(row[0])); place < out.size()) out[place] = peak_between_parts(values);
+    if (const uint32_t place = run.place_from(integer_in(row[0])); place < out.size()) out[place] = peak_between_parts(values);
     values.clear();
   }
   return out;
@@ -102,13 +96,10 @@ std::vector<double> planned(const model::Reader& reader, const RunData& run) {
   if (!rows.ok() || rows->rows.empty()) return {};
   std::vector<double> out(run.steps.size(), 0);
   for (const std::vector<model::Cell>& row : rows->rows) {
-    if (const uint32_t place = place_from(run, integer_in(row[0])); place < out.size()) out[place] = number(row[1]);
+    if (const uint32_t place = run.place_from(integer_in(row[0])); place < out.size()) out[place] = number(row[1]);
   }
   return out;
 }
-
-model::Cell cell(int64_t v) { return report::cell(v); }
-model::Cell cell(double v) { return {model::Cell::Kind::real, 0, v, {}}; }
 
 }  // namespace
 
@@ -199,14 +190,15 @@ model::Rows memory_rows(const MemoryPicture& memory, uint32_t place) {
   const std::vector<uint32_t> alive = memory.alive(place);
   const double live = memory.live[place];
   rows.rows.push_back({report::cell(std::string_view(step.name)), report::cell(fmt::format("(all {} live buffers)", alive.size())),
-                       report::cell(place == memory.peak ? "peak" : "sum"), live < 9e18 ? cell(static_cast<int64_t>(live)) : cell(live),
-                       cell(100.0), cell(int64_t{step.step}), cell(int64_t{step.step})});
+                       report::cell(place == memory.peak ? "peak" : "sum"),
+                       live < 9e18 ? report::cell(static_cast<int64_t>(live)) : report::cell(live), report::cell(100.0),
+                       report::cell(int64_t{step.step}), report::cell(int64_t{step.step})});
   for (const uint32_t i : alive) {
     const Buffer& b = memory.buffers[i];
     rows.rows.push_back({report::cell(std::string_view(step.name)), report::cell(std::string_view(b.name)),
-                         report::cell(kMemoryKinds[b.kind]), cell(b.bytes),
-                         live > 0 ? cell(100.0 * static_cast<double>(b.bytes) / live) : model::Cell{}, cell(b.first_step),
-                         cell(b.last_step)});
+                         report::cell(kMemoryKinds[b.kind]), report::cell(b.bytes),
+                         live > 0 ? report::cell(100.0 * static_cast<double>(b.bytes) / live) : model::Cell{}, report::cell(b.first_step),
+                         report::cell(b.last_step)});
   }
   return rows;
 }
@@ -214,7 +206,7 @@ model::Rows memory_rows(const MemoryPicture& memory, uint32_t place) {
 std::string fusion_sentence(const MemoryPicture& memory) {
   if (!memory.has_fusions) return {};
   const double fused = memory.live[memory.peak], parts = memory.unfused[memory.unfused_peak];
-  const auto size = [](double bytes) { return report::human(cell(bytes), "bytes"); };
+  const auto size = [](double bytes) { return report::human(report::cell(bytes), "bytes"); };
   const std::string_view how = memory.unfused_is_planned ? "as planned for their parts" : "modelled";
   if (parts <= fused) return fmt::format("With fusions run as their parts the peak stays {} ({})", size(fused), how);
   return fmt::format("With fusions run as their parts the peak would be {}, {} more (+{:.1f} %), at step {} ({})", size(parts),

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "src/report/query.h"
+#include "ui/words.h"
 
 namespace ui {
 namespace {
@@ -103,8 +104,6 @@ void prepare(Roofline& out) {
   out.sum = sum_steps(*out.run, out.steps_drawn);
   out.predicted = !out.run->steps.empty() && out.run->steps.front().basis == "predicted";
 }
-
-model::Cell finite(double v) { return std::isfinite(v) ? model::real_cell(v) : model::Cell{}; }
 
 }  // namespace
 
@@ -241,10 +240,10 @@ model::Rows roofline_rows(const RunData& run, std::span<const uint32_t> indices)
   rows.rows.reserve(indices.size());
   for (const uint32_t i : indices) {
     const StepInfo& s = run.steps[i];
-    rows.rows.push_back({model::text_cell(s.name), model::text_cell(s.cls), finite(s.intensity),
-                         s.bound_by.empty() ? model::Cell{} : model::text_cell(s.bound_by), finite(s.median_ns), finite(s.attainable_ns),
-                         finite(s.gb_per_s), finite(s.gflop_per_s), finite(s.attainable_gflop_per_s), finite(s.roof_percent),
-                         finite(s.published_percent), s.basis == "measured" ? model::Cell{} : model::text_cell(s.basis)});
+    rows.rows.push_back({report::cell(s.name), report::cell(s.cls), real_cell(s.intensity),
+                         s.bound_by.empty() ? model::Cell{} : report::cell(s.bound_by), real_cell(s.median_ns), real_cell(s.attainable_ns),
+                         real_cell(s.gb_per_s), real_cell(s.gflop_per_s), real_cell(s.attainable_gflop_per_s), real_cell(s.roof_percent),
+                         real_cell(s.published_percent), s.basis == "measured" ? model::Cell{} : report::cell(s.basis)});
   }
   return rows;
 }

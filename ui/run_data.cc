@@ -99,6 +99,11 @@ double number(const model::Cell& cell) {
   return 0;
 }
 
+uint32_t RunData::place_from(int64_t number) const {
+  const auto found = std::ranges::lower_bound(steps, number, {}, [](const StepInfo& step) { return int64_t{step.step}; });
+  return static_cast<uint32_t>(found - steps.begin());
+}
+
 const StepInfo* RunData::find(int32_t step) const {
   const auto found = index_.find(step);
   return found == index_.end() ? nullptr : &steps[found->second];

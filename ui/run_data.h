@@ -38,6 +38,8 @@ struct RunData {
   int64_t serial = 0;           ///< of the loader when it was asked
   std::vector<StepInfo> steps;  ///< in plan order
   double pass_ns = 0;           ///< sum of the steps' median times in a pass
+  /// Place in `steps` of the first step that has this number or a later one; steps.size() after the last.
+  uint32_t place_from(int64_t step) const;
   /// nullptr: the run has no such step.
   const StepInfo* find(int32_t step) const;
 

@@ -11,12 +11,6 @@
 namespace ui {
 namespace {
 
-/// Place of the first step that has this number or a later one; steps.size() after the last.
-size_t place_from(const RunData& run, int64_t step) {
-  const auto at = std::ranges::lower_bound(run.steps, step, {}, [](const StepInfo& info) { return int64_t{info.step}; });
-  return static_cast<size_t>(at - run.steps.begin());
-}
-
 bool stays(const BufferBar& bar) { return bar.kind == "parameter" || bar.kind == "constant"; }
 
 /// Puts a buffer into the first row where it has room; the largest come first, so they lie on top.
@@ -67,8 +61,8 @@ base::Result<std::shared_ptr<const TimelineMemory>> read_memory(const model::Rea
   memory->buffers = rows.rows.size();
   for (auto& row : rows.rows) {
     BufferBar bar{std::move(row[0].text), std::move(row[1].text), std::max(0.0, number(row[2])), 0, 0};
-    const size_t first = stays(bar) ? 0 : place_from(*steps.run, integer_in(row[3]));
-    const size_t last = stays(bar) ? count : place_from(*steps.run, std::min<int64_t>(integer_in(row[4]), INT32_MAX) + 1);
+    const size_t first = stays(bar) ? 0 : steps.run->place_from(integer_in(row[3]));
+    const size_t last = stays(bar) ? count : steps.run->place_from(std::min<int64_t>(integer_in(row[4]), INT32_MAX) + 1);
     if (first >= count || last <= first) continue;
     change[first] += bar.bytes;
     change[last] -= bar.bytes;

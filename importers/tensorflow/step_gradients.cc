@@ -7,8 +7,6 @@
 namespace importers::tensorflow {
 namespace {
 
-std::string directory(std::string_view name) { return std::string(name.substr(0, name.rfind('/') + 1)); }
-
 class Gradients {
  public:
   explicit Gradients(Step& step) : step_(step), nodes_(step.nodes), incoming_(step.ops.size()) {}
@@ -58,7 +56,7 @@ class Gradients {
     const int64_t p = op_->layer->window;
     const Tensor dy = step_.as(dy_, in.features_first, slice, 0);
     // Both constants keep the names of the nodes that were folded into them.
-    const std::string folded = directory(slice);
+    const std::string folded = directory_of(slice);
     const Edge begin = step_.about_image(slice, 1, folded + "Reshape", {0, p, p, 0}, in.features_first);
     if (nodes_.is_listed(folded + "Reshape/shape")) nodes_.integers(folded + "Reshape/shape", {4});
     const Edge size = step_.about_image(slice, 2, folded + "Shape", in.dims, in.features_first);
@@ -197,7 +195,7 @@ class Gradients {
   void flatten() {
     const std::string reshape = name("Reshape");
     Tensor dx = op_->in[0];
-    dx.edge = nodes_.define(reshape, {"Reshape", {dy_.edge, nodes_.integers(directory(reshape) + "Shape", dx.dims)}, {dx.shape()}});
+    dx.edge = nodes_.define(reshape, {"Reshape", {dy_.edge, nodes_.integers(directory_of(reshape) + "Shape", dx.dims)}, {dx.shape()}});
     give(0, dx);
   }
 
@@ -226,7 +224,7 @@ class Gradients {
 }  // namespace
 
 std::string gradient_name(const StepNodes& nodes, const ForwardOp& op, std::string_view ending) {
-  return nodes.pick({fmt::format("gradient_tape/{}/{}", op.name, ending), fmt::format("gradient_tape/{}{}", directory(op.name), ending),
+  return nodes.pick({fmt::format("gradient_tape/{}/{}", op.name, ending), fmt::format("gradient_tape/{}{}", directory_of(op.name), ending),
                      fmt::format("gradients/{}_grad/{}", op.name, ending)});
 }
 

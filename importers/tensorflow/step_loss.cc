@@ -9,16 +9,11 @@ namespace {
 
 constexpr std::string_view kType = "SparseSoftmaxCrossEntropyWithLogits";
 
-std::string scope_of(std::string_view name) {
-  const size_t slash = name.rfind('/');
-  return std::string(name.substr(0, slash == std::string_view::npos ? 0 : slash + 1));
-}
-
 class Loss {
  public:
   Loss(Step& step, std::string name) : step_(step), nodes_(step.nodes), name_(std::move(name)) {
-    scope_ = scope_of(name_);
-    if (!scope_.empty()) scope_ = scope_of(scope_.substr(0, scope_.size() - 1));
+    scope_ = directory_of(name_);
+    if (!scope_.empty()) scope_ = directory_of(scope_.substr(0, scope_.size() - 1));
   }
 
   OpGradient run() {
@@ -79,7 +74,7 @@ class Loss {
   /// The loss's second result times the gradient of the loss, which is 1 a row, or of their mean.
   Tensor gradient(Edge loss, const Tensor& top) {
     Tensor result{{loss.node, 1}, top.dims, false};
-    const std::string in = "gradient_tape/" + scope_of(name_), before = "gradients/" + name_ + "_grad/";
+    const std::string in = "gradient_tape/" + directory_of(name_), before = "gradients/" + name_ + "_grad/";
     const std::string mul = nodes_.pick({in + "mul", before + "mul"});
     if (nodes_.is_listed(mul))
       result.edge = nodes_.define(mul, {"Mul", {weight(mul.starts_with(before) ? before : in), result.edge}, {top.shape()}});

@@ -11,6 +11,9 @@
 
 namespace importers::tensorflow {
 
+/// "a/b/" of "a/b/c": what is before the last component, with the slash.
+inline std::string directory_of(std::string_view name) { return std::string(name.substr(0, name.rfind('/') + 1)); }
+
 /// A value of the step. Sizes of images are batch, height, width, features, whatever their order in memory.
 struct Tensor {
   Edge edge;

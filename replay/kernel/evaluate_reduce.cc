@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "replay/kernel/evaluate.h"
-#include "src/base/math.h"
+#include "src/base/contains.h"
 #include "src/ir/attr.h"
 
 namespace kernel {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "src/base/math.h"
+#include "src/base/contains.h"
 #include "src/ir/attr.h"
 
 namespace kernel {

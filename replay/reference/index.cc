@@ -4,7 +4,7 @@
 
 #include "replay/reference/combiner.h"
 #include "replay/reference/ops.h"
-#include "src/base/math.h"
+#include "src/base/contains.h"
 
 namespace replay::reference {
 namespace {

@@ -11,17 +11,17 @@
 #include "replay/predict.h"
 #include "src/cli/command.h"
 #include "src/cli/output.h"
+#include "src/report/query.h"
 
 namespace cli {
 namespace {
 
 /// What a description leaves out is NULL.
-model::Cell known(double value) { return value > 0 ? model::real_cell(value) : model::Cell{}; }
+model::Cell known(double value) { return value > 0 ? report::cell(value) : model::Cell{}; }
 
 model::Rows kinds() {
   model::Rows rows{{"device", "about"}, {}};
-  for (const replay::DeviceKind& kind : replay::device_kinds())
-    rows.rows.push_back({model::text_cell(kind.name), model::text_cell(kind.about)});
+  for (const replay::DeviceKind& kind : replay::device_kinds()) rows.rows.push_back({report::cell(kind.name), report::cell(kind.about)});
   return rows;
 }
 
@@ -34,9 +34,9 @@ model::Rows machines() {
       const auto* figures = replay::product_figures(m, type);
       return known(figures == nullptr ? 0 : figures->flops_per_s.value);
     };
-    rows.rows.push_back({model::text_cell(m.name), model::text_cell(m.model), model::text_cell(m.architecture), known(m.memory_bytes.value),
+    rows.rows.push_back({report::cell(m.name), report::cell(m.model), report::cell(m.architecture), known(m.memory_bytes.value),
                          known(m.memory_bytes_per_s.value), product(ir::Type::f16), product(ir::Type::f32),
-                         known(m.vector_f32_flops_per_s.value), model::text_cell(fmt::format("{}", fmt::join(m.also, " ")))});
+                         known(m.vector_f32_flops_per_s.value), report::cell(fmt::format("{}", fmt::join(m.also, " ")))});
   }
   return rows;
 }
@@ -44,8 +44,7 @@ model::Rows machines() {
 model::Rows figures(const replay::Machine& machine) {
   model::Rows rows{{"figure", "value", "source"}, {}};
   for (const replay::NamedFigure& f : replay::figures_of(machine))
-    rows.rows.push_back(
-        {model::text_cell(f.name), model::text_cell(fmt::format("{:g}", f.figure.value)), model::text_cell(f.figure.source)});
+    rows.rows.push_back({report::cell(f.name), report::cell(fmt::format("{:g}", f.figure.value)), report::cell(f.figure.source)});
   return rows;
 }
 

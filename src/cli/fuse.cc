@@ -18,6 +18,7 @@
 #include "src/cli/programs.h"
 #include "src/cli/replay_run.h"
 #include "src/cli/values.h"
+#include "src/report/query.h"
 
 namespace cli {
 namespace {
@@ -30,9 +31,9 @@ model::Rows suggestion_rows(const ir::Module& module, const std::vector<replay::
   model::Rows rows;
   rows.columns = {"producer", "consumer", "calls", "saved_bytes", "extra_flops", "predicted_saved_ns"};
   for (const replay::Suggestion& s : found) {
-    rows.rows.push_back({model::text_cell(name_of(module, s.pair.comp, s.pair.producer)),
-                         model::text_cell(name_of(module, s.pair.comp, s.pair.consumer)), model::real_cell(s.calls),
-                         model::real_cell(s.saved_bytes), model::real_cell(s.extra_flops), model::real_cell(s.saved_ns * s.calls)});
+    rows.rows.push_back({report::cell(name_of(module, s.pair.comp, s.pair.producer)),
+                         report::cell(name_of(module, s.pair.comp, s.pair.consumer)), report::cell(s.calls), report::cell(s.saved_bytes),
+                         report::cell(s.extra_flops), report::cell(s.saved_ns * s.calls)});
   }
   return rows;
 }
@@ -138,7 +139,7 @@ class Fuse {
     for (auto& row : rows.rows) {
       const auto known = predicted_.find(row.at(0).text);
       if (known == predicted_.end()) continue;
-      row.at(column) = model::real_cell(known->second);
+      row.at(column) = report::cell(known->second);
       sum += known->second;
     }
     std::ranges::stable_sort(rows.rows, std::greater<>(), [&](const auto& row) { return row.at(column).real; });

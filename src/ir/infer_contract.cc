@@ -1,7 +1,7 @@
 // Shapes of products, reductions and windows.
 #include <algorithm>
 
-#include "src/base/math.h"
+#include "src/base/contains.h"
 #include "src/ir/infer_rules.h"
 
 namespace ir::rules {

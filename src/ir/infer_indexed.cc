@@ -2,7 +2,7 @@
 // numbers under other names, so one set of conditions holds for both (as in XLA's shape inference).
 #include <algorithm>
 
-#include "src/base/math.h"
+#include "src/base/contains.h"
 #include "src/ir/infer_rules.h"
 
 namespace ir::rules {

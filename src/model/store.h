@@ -25,8 +25,6 @@ struct Cell {
   double real = 0;
   std::string text;
 };
-inline Cell text_cell(std::string_view text) { return {Cell::Kind::text, 0, 0, std::string(text)}; }
-inline Cell real_cell(double value) { return {Cell::Kind::real, 0, value, {}}; }
 struct Rows {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;

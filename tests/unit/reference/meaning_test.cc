@@ -10,21 +10,10 @@
 #include "importers/hlo/hlo.h"
 #include "replay/element.h"
 #include "replay/reference/reference.h"
+#include "tests/unit/reference/numbers.h"
 
 namespace replay::reference {
 namespace {
-
-using Numbers = std::vector<double>;
-
-Numbers numbers_of(const Tensor& leaf) {
-  Numbers out;
-  for (int64_t i = 0; i < ir::elements(leaf.shape); ++i) {
-    const bool is_integer = !ir::is_float(leaf.shape.type);
-    out.push_back(is_integer ? static_cast<double>(load_integer(leaf.shape.type, leaf.data.data(), i))
-                             : load_real(leaf.shape.type, leaf.data.data(), i));
-  }
-  return out;
-}
 
 /// Result of a module without parameters; of a tuple its element `leaf`.
 Numbers result(const std::string& text, size_t leaf = 0) {

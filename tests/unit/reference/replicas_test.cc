@@ -5,21 +5,12 @@
 
 #include "importers/hlo/hlo.h"
 #include "replay/element.h"
+#include "tests/unit/reference/numbers.h"
 
 namespace replay::reference {
 namespace {
 
-using Numbers = std::vector<double>;
-
 constexpr const char* kAdd = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n";
-
-Numbers numbers_in(const Tensor& leaf) {
-  Numbers out;
-  for (int64_t i = 0; i < ir::elements(leaf.shape); ++i)
-    out.push_back(ir::is_float(leaf.shape.type) ? load_real(leaf.shape.type, leaf.data.data(), i)
-                                                : static_cast<double>(load_integer(leaf.shape.type, leaf.data.data(), i)));
-  return out;
-}
 
 /// The f32 vector {10·d + 1, 10·d + 2, …} of each device, n long.
 std::vector<std::vector<Tensor>> vectors(int64_t devices, int64_t n) {
@@ -42,7 +33,7 @@ std::vector<Numbers> on_devices(const Devices& devices, int64_t n, const std::st
   const auto made = run_on_devices(*module, Rounding::each, devices, vectors(devices.count(), n));
   EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
   std::vector<Numbers> out;
-  for (size_t d = 0; made.ok() && d < made->size(); ++d) out.push_back(numbers_in((*made)[d]));
+  for (size_t d = 0; made.ok() && d < made->size(); ++d) out.push_back(numbers_of((*made)[d]));
   return out;
 }
 

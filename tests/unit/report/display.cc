@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "src/report/query.h"
 #include "src/report/units.h"
 
 namespace report {
@@ -38,22 +39,19 @@ TEST(Display, PadsOnEitherSide) {
   EXPECT_EQ(padded("long", 2, Align::right), "long");
 }
 
-model::Cell real_cell(double value) { return {model::Cell::Kind::real, 0, value, {}}; }
-model::Cell integer_cell(int64_t value) { return {model::Cell::Kind::integer, value, 0, {}}; }
-
 TEST(Units, FollowTheSuffixOfTheColumn) {
-  EXPECT_EQ(human(real_cell(12345678), "median_ns"), "12.3 ms");
-  EXPECT_EQ(human(integer_cell(1'500'000'000), "peak_bytes"), "1.50 GB");
-  EXPECT_EQ(human(integer_cell(512), "bytes"), "512 B");
-  EXPECT_EQ(human(real_cell(45.649), "share_percent"), "45.6 %");
-  EXPECT_EQ(human(real_cell(7.254), "gb_per_s"), "7.25");
-  EXPECT_EQ(human(real_cell(2.5e12), "flops"), "2.50 TFLOP");
-  EXPECT_EQ(human(real_cell(7.2e9), "triad_bytes_per_s"), "7.20 GB/s");
-  EXPECT_EQ(human(real_cell(1.23e11), "product_flops_per_s"), "123 GFLOP/s");
-  EXPECT_EQ(human(integer_cell(7), "columns"), "7");
-  EXPECT_EQ(human(real_cell(1), "calls"), "1");
-  EXPECT_EQ(human(real_cell(1.5), "calls"), "1.50");
-  EXPECT_EQ(human(real_cell(0), "self_ns"), "0 s");
+  EXPECT_EQ(human(cell(12345678.0), "median_ns"), "12.3 ms");
+  EXPECT_EQ(human(cell(int64_t{1'500'000'000}), "peak_bytes"), "1.50 GB");
+  EXPECT_EQ(human(cell(int64_t{512}), "bytes"), "512 B");
+  EXPECT_EQ(human(cell(45.649), "share_percent"), "45.6 %");
+  EXPECT_EQ(human(cell(7.254), "gb_per_s"), "7.25");
+  EXPECT_EQ(human(cell(2.5e12), "flops"), "2.50 TFLOP");
+  EXPECT_EQ(human(cell(7.2e9), "triad_bytes_per_s"), "7.20 GB/s");
+  EXPECT_EQ(human(cell(1.23e11), "product_flops_per_s"), "123 GFLOP/s");
+  EXPECT_EQ(human(cell(int64_t{7}), "columns"), "7");
+  EXPECT_EQ(human(cell(1.0), "calls"), "1");
+  EXPECT_EQ(human(cell(1.5), "calls"), "1.50");
+  EXPECT_EQ(human(cell(0.0), "self_ns"), "0 s");
   EXPECT_EQ(human({}, "median_ns"), "-");
 }
 
