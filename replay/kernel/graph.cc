@@ -46,11 +46,6 @@ std::string_view text(Function function) { return kFunctions[static_cast<size_t>
 
 bool is_supported(ir::Type type) { return type < ir::Type::token; }
 
-ir::Type part_type(ir::Type type) {
-  if (!ir::is_complex(type)) return type;
-  return type == ir::Type::c64 ? ir::Type::f32 : ir::Type::f64;
-}
-
 Reg register_of(ir::Type of) {
   const ir::Type type = part_type(of);
   if (type == ir::Type::pred) return Reg::i1;

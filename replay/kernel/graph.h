@@ -27,8 +27,6 @@ Reg register_of(ir::Type type);
 Reg storage_of(ir::Type type);
 /// Every type of elements; complex ones are two values of their parts' type.
 bool is_supported(ir::Type type);
-/// f32 of c64, f64 of c128; others as they are.
-ir::Type part_type(ir::Type type);
 
 enum class Code : uint8_t {
   constant,   ///< imm: the integer, or the bits of the f64 that equals the value

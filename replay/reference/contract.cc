@@ -6,6 +6,7 @@
 
 #include "replay/element.h"
 #include "replay/reference/contract.h"
+#include "src/base/contains.h"
 
 namespace replay::reference {
 void add_product(Sum& sum, const Values& a, size_t i, const Values& b, size_t j) {
@@ -90,10 +91,12 @@ bool valid(const ir::DotDims& dims, const ir::Shape& a, const ir::Shape& b) {
   };
   if (!in(dims.lhs_batch, a) || !in(dims.lhs_contracting, a) || !in(dims.rhs_batch, b) || !in(dims.rhs_contracting, b)) return false;
   if (dims.lhs_batch.size() != dims.rhs_batch.size() || dims.lhs_contracting.size() != dims.rhs_contracting.size()) return false;
-  for (size_t k = 0; k < dims.lhs_contracting.size(); ++k) {
-    if (a.dims[static_cast<size_t>(dims.lhs_contracting[k])] != b.dims[static_cast<size_t>(dims.rhs_contracting[k])]) return false;
-  }
-  return true;
+  const auto fit = [&](const Indices& of_a, const Indices& of_b) {
+    return std::ranges::equal(
+        of_a, of_b, {}, [&](int64_t d) { return a.dims[static_cast<size_t>(d)]; },
+        [&](int64_t d) { return b.dims[static_cast<size_t>(d)]; });
+  };
+  return fit(dims.lhs_batch, dims.rhs_batch) && fit(dims.lhs_contracting, dims.rhs_contracting);
 }
 
 /// Operand k, as a whole, or (too large for that) at the places of the results' sums.
@@ -208,12 +211,26 @@ Values products(const Call& call, const Indices& a_bases, const Indices& a_inner
   return out;
 }
 
+/// Batch dimensions, those of A alone, those of B alone.
+Indices result_dims(const ir::DotDims& dims, const ir::Shape& a, const ir::Shape& b) {
+  Indices out;
+  for (const int64_t d : dims.lhs_batch) out.push_back(a.dims[static_cast<size_t>(d)]);
+  const auto add_free = [&](const ir::Shape& shape, const Indices& batch, const Indices& contracting) {
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      if (!base::contains(batch, d) && !base::contains(contracting, d)) out.push_back(shape.dims[static_cast<size_t>(d)]);
+    }
+  };
+  add_free(a, dims.lhs_batch, dims.lhs_contracting);
+  add_free(b, dims.rhs_batch, dims.rhs_contracting);
+  return out;
+}
+
 Values dot_values(const Call& call, const ir::DotDims& dims) {
   const ir::Shape &a = call.operand_shape(0), &b = call.operand_shape(1);
   if (!valid(dims, a, b)) return *call.fail("has dimension numbers that do not fit its operands");
   const Side left = side_of(a, dims.lhs_batch, dims.lhs_contracting), right = side_of(b, dims.rhs_batch, dims.rhs_contracting);
-  const size_t batch = left.batch.size(), rank = batch + left.free.size() + right.free.size();
-  if (rank != call.shape.dims.size()) return *call.fail("has a result of another rank than its dimension numbers say");
+  if (result_dims(dims, a, b) != call.shape.dims) return *call.fail("has a result of other dimensions than its dimension numbers say");
+  const size_t rank = call.shape.dims.size();
   Indices a_strides = left.batch, b_strides = right.batch;
   a_strides.insert(a_strides.end(), left.free.begin(), left.free.end());
   a_strides.resize(rank, 0);
@@ -247,6 +264,7 @@ Batch dot(const Call& call) {
   }
   if (out.type != call.shape.type) return share(converted(std::move(out), call.shape.type));
   if (config->beta == 0 || call.instr.operands.size() < 3) return share(std::move(out));
+  if (!ir::same_dims(call.operand_shape(2), call.shape)) return call.fail("adds an array of other dimensions than its result's");
   const Batch c = call.operand(2);
   for (size_t i = 0; i < out.re.size() && i < c->re.size(); ++i) {
     out.re[i] += config->beta * c->re[i];

@@ -52,6 +52,7 @@ base::Result<Forward> forward_of(const Call& call, const ir::Shape& x, const ir:
   const auto dim = [](const ir::Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; };
   bool fits = dim(w, f.dims.kernel_in) * f.groups == dim(x, f.dims.in_feature) && dim(w, f.dims.kernel_out) == dim(y, f.dims.out_feature) &&
               dim(x, f.dims.in_batch) == dim(y, f.dims.out_batch);
+  fits = fits && dim(y, f.dims.out_feature) % f.groups == 0;
   for (size_t s = 0; s < spatial; ++s) fits = fits && dim(w, f.dims.kernel_spatial[s]) == f.window[s].size;
   if (!fits) return base::Error{"has arrays that do not fit its dimension labels"};
   return f;

@@ -14,10 +14,22 @@ namespace {
 
 using Unary = double (*)(double);
 
+/// Whether all operands have the result's dimensions and its kind of number; otherwise the call has failed.
+bool elementwise(const Call& call) {
+  for (size_t k = 0; k < call.instr.operands.size(); ++k) {
+    const ir::Shape& operand = call.operand_shape(k);
+    if (ir::same_dims(operand, call.shape) && kind_of(operand.type) == kind_of(call.shape.type)) continue;
+    (void)call.fail("takes operands of its result's shape");
+    return false;
+  }
+  return true;
+}
+
 /// Functions of one real number.
 Batch apply(const Call& call, Unary function) {
-  Values out = converted(*call.operand(0), ir::Type::f64);
   if (kind_of(call.operand_shape(0).type) != Kind::real) return call.fail("takes floats");
+  if (!elementwise(call)) return share(zeros(call.shape.type, call.count()));
+  Values out = converted(*call.operand(0), ir::Type::f64);
   for (size_t i = 0; i < out.re.size(); ++i) {
     const double x = out.re[i];
     out.re[i] = function(x);
@@ -33,8 +45,10 @@ Batch unary_call(const Call& call) {
 
 /// nextafter in the type itself.
 Batch next_after(const Call& call) {
+  const ir::Type type = call.operand_shape(0).type;
+  if ((type != ir::Type::f32 && type != ir::Type::f64) || type != call.operand_shape(1).type) return call.fail("takes two of f32 or f64");
+  if (!elementwise(call)) return share(zeros(call.shape.type, call.count()));
   const Batch from = call.operand(0), towards = call.operand(1);
-  if (from->type != ir::Type::f32 && from->type != ir::Type::f64) return call.fail("takes f32 or f64");
   Values out = *from;
   for (size_t i = 0; i < out.re.size(); ++i) {
     const double x = from->re[i], y = towards->re[i];
@@ -114,13 +128,18 @@ const Target* find_target(const std::string& name) {
 }
 static_assert(std::ranges::is_sorted(kTargets, {}, &Target::name));
 
-/// All leaves are made at the first request and kept in the frame.
+/// All leaves are made at the first request and kept in the frame. The text may declare other results than the call makes.
 Batch from_whole(const Call& call, WholeFn whole) {
   std::shared_ptr<void>& note = call.frame.notes[call.id];
   if (note == nullptr) note = std::make_shared<std::vector<Values>>(whole(call));
   const auto& leaves = *static_cast<const std::vector<Values>*>(note.get());
   if (call.in.failed() || static_cast<size_t>(call.leaf) >= leaves.size()) return share(zeros(call.shape.type, call.count()));
-  return share(take(leaves[static_cast<size_t>(call.leaf)], *call.at));
+  const Values& made = leaves[static_cast<size_t>(call.leaf)];
+  if (made.type != call.shape.type || static_cast<int64_t>(size(made)) != ir::elements(call.shape)) {
+    return call.fail(fmt::format("makes {} elements of {} as result {}, which is {} in the text", size(made), ir::text(made.type),
+                                 call.leaf, ir::print(call.shape, ir::LayoutPrint::without)));
+  }
+  return share(take(made, *call.at));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ std::vector<Values> lapack_syevd(const Call& call) {
   Values out = *call.whole(0);
   out.bound.clear();
   const size_t count = n == 0 ? 0 : size(out) / (n * n);
-  Values values = zeros(call.in.leaf_shape(call.module().shape(call.instr), 1).type, count * n), info = zeros(ir::Type::s32, count);
+  Values values = zeros(ir::part_type(shape.type), count * n), info = zeros(ir::Type::s32, count);
   for (size_t b = 0; b < count; ++b) {
     Square a(n), vectors(n);
     for (size_t i = 0; i < n; ++i) {

@@ -149,6 +149,8 @@ std::vector<Values> lapack_geqrf(const Call& call) {
 
 std::vector<Values> lapack_orgqr(const Call& call) {
   Matrices a = matrices_of(call);
+  if (call.operand_shape(1).type != call.operand_shape(0).type)
+    return call.fail("takes reflections of its matrices' type"), std::vector<Values>();
   const Values taus = *call.whole(1);
   const size_t steps = a.count == 0 ? 0 : size(taus) / a.count;
   if (steps > std::min(a.m, a.n)) return call.fail("has more reflections than columns"), std::vector<Values>();

@@ -16,8 +16,6 @@ bool same_sizes(const Shape& a, const Shape& b) {
          std::ranges::equal(a.dims, b.dims, [](int64_t x, int64_t y) { return x == y || x < 0 || y < 0; });
 }
 
-Type part_of(Type type) { return type == Type::c64 ? Type::f32 : type == Type::c128 ? Type::f64 : type; }
-
 Inferred differ(const In& in, size_t a, size_t b) {
   return broken("{} takes operands of one shape, got {} and {}", text(in.instr.op), show(in.operand(a)), show(in.operand(b)));
 }
@@ -44,7 +42,7 @@ Inferred compare(const In& in) {
   return operands;
 }
 
-Inferred to_part(const In& in) { return follows(with_type(in.operand(0), part_of(in.operand(0).type))); }
+Inferred to_part(const In& in) { return follows(with_type(in.operand(0), part_type(in.operand(0).type))); }
 
 Inferred complex(const In& in) {
   Inferred result = elementwise(in);

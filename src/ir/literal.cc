@@ -29,7 +29,6 @@ int64_t sign_extended(uint64_t bits, int width) {
 }
 
 /// The real type of which a complex type has two; others are their own part.
-Type part_type(Type type) { return type == Type::c64 ? Type::f32 : type == Type::c128 ? Type::f64 : type; }
 
 const std::byte* element_at(const Literal& literal, Type type, int64_t index, int part) {
   return literal.data.data() + index * bytes(type) + part * bytes(part_type(type));

@@ -68,6 +68,8 @@ inline bool is_integer(Type type) { return info(type).kind == TypeInfo::Kind::si
 /// f16, bf16 and everything smaller: computed in f32.
 inline bool is_small_float(Type type) { return info(type).small != nullptr; }
 inline int64_t bytes(Type type) { return info(type).bits / 8; }
+/// Of the real and the imaginary part; of a type that is not complex the type itself.
+inline Type part_type(Type type) { return type == Type::c64 ? Type::f32 : type == Type::c128 ? Type::f64 : type; }
 
 struct Shape {
   Type type = Type::token;

@@ -138,7 +138,6 @@ bool whole(Type type) { return ir::is_integer(type) || type == Type::pred; }
 
 std::string_view text(Arithmetic arithmetic) { return kInfo[static_cast<size_t>(arithmetic)].text; }
 int element_bytes(Arithmetic arithmetic) { return kInfo[static_cast<size_t>(arithmetic)].bytes; }
-Type part_type(Type type) { return type == Type::c64 ? Type::f32 : type == Type::c128 ? Type::f64 : type; }
 
 base::Result<Arithmetic> arithmetic_of(Type a, Type b, Type d) {
   const auto fail = [&](std::string_view what) {

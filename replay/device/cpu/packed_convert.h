@@ -16,7 +16,5 @@ int element_bytes(Arithmetic arithmetic);
 /// Real types only; nullptr where arithmetic_of never leads. Floats are rounded once, to nearest even; integers keep their low bits.
 Convert widen(ir::Type from, Arithmetic to, const PackedKernels& kernels);
 Convert narrow(Arithmetic from, ir::Type to, const PackedKernels& kernels);
-/// The type of a complex number's parts; a real type itself.
-ir::Type part_type(ir::Type type);
 
 }  // namespace replay::cpu
