@@ -4,4 +4,4 @@ add_executable(ops ${CMAKE_SOURCE_DIR}/tests/ops/runner.cc ${CMAKE_SOURCE_DIR}/t
 target_link_libraries(ops PRIVATE profile_device_cpu profile_device_cuda profile_device_reference profile_replay_base profile_reference profile_hlo GTest::gtest_main ${CMAKE_DL_LIBS})
 target_compile_definitions(ops PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_options(ops PRIVATE -rdynamic)
-gtest_discover_tests(ops TEST_PREFIX "ops." DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 PROCESSORS 2)
+gtest_discover_tests(ops TEST_PREFIX "ops." DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
