@@ -10,6 +10,7 @@
 #include <set>
 
 #include "replay/order.h"
+#include "replay/plan_builder.h"
 #include "src/ir/attr.h"
 
 namespace replay {
@@ -70,7 +71,8 @@ class Taker {
     if (loops || cls == ir::OpClass::order || cls == ir::OpClass::collective)
       return refuse(fmt::format("{}: a {} is no launch of its own", module_.name_of(instr), ir::text(instr.op)));
     std::erase_if(instr.attrs, [&](const ir::Attr& attr) { return module_.text(attr.key) == "control-predecessors"; });
-    if (instr.op == ir::Op::reshape && keeps_order(instr)) instr.op = ir::Op::bitcast, instr.attrs.clear();
+    if (instr.op == ir::Op::reshape && keeps_order(module_.shape(at(flat_, instr.operands.at(0))), module_.shape(instr)))
+      instr.op = ir::Op::bitcast, instr.attrs.clear();
     const bool is_parameter = instr.op == ir::Op::parameter;
     const Id made = add(std::move(instr));
     if (is_parameter) {
@@ -84,15 +86,6 @@ class Taker {
   std::optional<Id> refuse(std::string why) {
     why_ = std::move(why);
     return std::nullopt;
-  }
-
-  /// Both sides lie row by row: the reshape changes nothing in memory.
-  bool keeps_order(const ir::Instr& reshape) const {
-    const auto descending = [](const ir::Shape& shape) {
-      return shape.is_array() && ir::same_physical(shape, ir::array_shape(shape.type, shape.dims));
-    };
-    const ir::Shape& from = module_.shape(at(flat_, reshape.operands.at(0)));
-    return from.dynamic.empty() && descending(from) && descending(module_.shape(reshape));
   }
 
   // --- fold -------------------------------------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ class PlanBuilder {
   base::Status add_conditional(Scope& scope, Block& block, ir::InstrId id);
   base::Status add_async_start(Scope& scope, Block& block, ir::InstrId id);
   void set_async_done(Scope& scope, ir::InstrId id);
+  bool is_view(const Scope& scope, const ir::Instr& instr) const;
   void set_alias(Scope& scope, ir::InstrId id);
   Leaves laid_out(const Leaves& leaves, const ir::Shape& shape, Block& block, const std::string& name, ir::InstrRef at);
   void alias_leaves(Scope& scope, ir::InstrId id);
@@ -98,6 +99,8 @@ class PlanBuilder {
   std::vector<Fused> fused_;                                ///< steps that get a variant
 };
 
+/// Does a reshape change nothing in memory, because both sides lie row by row?
+bool keeps_order(const ir::Shape& from, const ir::Shape& to);
 /// Is a bitcast the operand's memory as it stands? Not where an element of less than a byte, which has a byte of its own here, becomes
 /// part of another, nor where any byte becomes a predicate.
 bool shares_memory(const ir::Shape& operand, const ir::Shape& result);

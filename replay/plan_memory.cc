@@ -233,6 +233,13 @@ void PlanBuilder::place_buffers() {
   }
 }
 
+bool keeps_order(const ir::Shape& from, const ir::Shape& to) {
+  const auto row_by_row = [](const ir::Shape& shape) {
+    return shape.is_array() && shape.dynamic.empty() && ir::same_physical(shape, ir::array_shape(shape.type, shape.dims));
+  };
+  return row_by_row(from) && row_by_row(to);
+}
+
 bool shares_memory(const ir::Shape& operand, const ir::Shape& result) {
   const auto narrow = [](ir::Type type) {
     const ir::TypeInfo& row = ir::info(type);

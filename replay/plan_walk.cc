@@ -194,6 +194,10 @@ base::Status PlanBuilder::visit(Scope& scope, Block& block, ir::InstrId id) {
     default:
       break;  // every other op is an alias or a step
   }
+  if (is_view(scope, instr)) {
+    set_alias(scope, id);
+    return {};
+  }
   if (is_alias(module_, scope.comp, instr)) {
     set_alias(scope, id);
     Leaves& own = scope.leaves[static_cast<size_t>(id)];
@@ -202,6 +206,13 @@ base::Status PlanBuilder::visit(Scope& scope, Block& block, ir::InstrId id) {
     return {};
   }
   return add_step(scope, block, id);
+}
+
+/// A reshape that changes nothing in memory: compilers make a bitcast of it, frameworks a view.
+bool PlanBuilder::is_view(const Scope& scope, const ir::Instr& instr) const {
+  if (instr.op != ir::Op::reshape) return false;
+  const BufferId from = operand_leaves(scope, instr).at(0);
+  return from >= 0 && keeps_order(buffer(from).shape, module_.shape(instr));
 }
 
 void PlanBuilder::set_constant(Scope& scope, ir::InstrId id) {
@@ -239,7 +250,7 @@ void PlanBuilder::set_alias(Scope& scope, ir::InstrId id) {
     const LeafRange range = leaf_range(tuple, ir::attr_int(module_, instr, "index").value_or(0));
     own.assign(all.begin() + static_cast<std::ptrdiff_t>(range.first),
                all.begin() + static_cast<std::ptrdiff_t>(range.first + range.count));
-  } else if (instr.op == ir::Op::bitcast) {
+  } else if (instr.op == ir::Op::bitcast || instr.op == ir::Op::reshape) {
     own = {alias(all[0], std::string(module_.name_of(instr)), module_.shape(instr))};
   } else {
     own = all;                                            // tuple; opt-barrier, domain, copy-done, …: the same value

@@ -264,7 +264,7 @@ Batch dot(const Call& call) {
   }
   if (out.type != call.shape.type) return share(converted(std::move(out), call.shape.type));
   if (config->beta == 0 || call.instr.operands.size() < 3) return share(std::move(out));
-  if (!ir::same_dims(call.operand_shape(2), call.shape)) return call.fail("adds an array of other dimensions than its result's");
+  if (call.operand_shape(2).dims != call.shape.dims) return call.fail("adds an array of other dimensions than its result's");
   const Batch c = call.operand(2);
   for (size_t i = 0; i < out.re.size() && i < c->re.size(); ++i) {
     out.re[i] += config->beta * c->re[i];

@@ -14,11 +14,10 @@ namespace {
 
 using Unary = double (*)(double);
 
-/// Whether all operands have the result's dimensions and its kind of number; otherwise the call has failed.
+/// Whether all operands have the result's shape; otherwise the call has failed.
 bool elementwise(const Call& call) {
   for (size_t k = 0; k < call.instr.operands.size(); ++k) {
-    const ir::Shape& operand = call.operand_shape(k);
-    if (ir::same_dims(operand, call.shape) && kind_of(operand.type) == kind_of(call.shape.type)) continue;
+    if (ir::same_dims(call.operand_shape(k), call.shape)) continue;
     (void)call.fail("takes operands of its result's shape");
     return false;
   }

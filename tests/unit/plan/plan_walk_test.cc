@@ -29,6 +29,20 @@ ENTRY main {
   EXPECT_EQ(operand.shape.dims, (std::vector<int64_t>{2, 3}));
 }
 
+TEST(PlanWalk, AReshapeIsAStepOnlyWhereItMovesMemory) {
+  const auto p = planned(R"(
+ENTRY main {
+  a = f32[6]{0} parameter(0)
+  r = f32[2,3]{1,0} reshape(a)
+  n = f32[2,3]{1,0} negate(r)
+  columns = f32[3,2]{0,1} reshape(n)
+  ROOT t = (f32[2,3]{1,0}, f32[3,2]{0,1}) tuple(n, columns)
+})");
+  EXPECT_EQ(names(p->plan), (Names{"n", "columns"}));
+  const Buffer& operand = p->plan.buffers[static_cast<size_t>(p->plan.steps[0]->in[0])];
+  EXPECT_EQ(operand.alias_of, p->plan.parameters[0].buffer);
+}
+
 TEST(PlanWalk, CallsAreInlined) {
   const auto p = planned(R"(
 twice { x = f32[4]{0} parameter(0)  ROOT y = f32[4]{0} add(x, x) }
