@@ -123,8 +123,25 @@ std::optional<Matmul> matmul_of(Editor& edit, Id id, size_t factors) {
   return m;
 }
 
-/// The call as one fusion, which computes in f32 and keeps the call's target and configuration. What the call's tuple holds behind its
-/// results is workspace: zeros here.
+/// The call becomes the fusion with this body, which takes the call's operands and keeps what the call says of itself. What the call's
+/// tuple holds behind its results is workspace: zeros here.
+void end_one_fusion(Editor& edit, Id id, Body& body, std::vector<Id> results) {
+  const ir::Instr call = edit.instr(id);
+  const ir::Shape shape = edit.shape(id);
+  for (size_t k = results.size(); shape.is_tuple() && k < shape.elements.size(); ++k)
+    results.push_back(body.edit().spread(body.edit().zero(shape.elements[k].type), shape.elements[k]));
+  const Id made = fused(edit, body, results, call.operands);
+  static constexpr std::string_view kKept[] = {"custom_call_target", "backend_config", "window", "dim_labels", "feature_group_count"};
+  for (const ir::Attr& attr : call.attrs)
+    if (std::ranges::find(kKept, edit.module().text(attr.key)) != std::end(kKept)) edit.instr(made).attrs.push_back(attr);
+  if (!shape.is_tuple()) return edit.become(id, made);
+  if (results.size() == 1) return edit.become(id, Op::tuple, {made});
+  std::vector<Id> parts;
+  for (size_t k = 0; k < results.size(); ++k) parts.push_back(element(edit, made, k));
+  edit.become(id, Op::tuple, parts);
+}
+
+/// The call as one fusion, which computes in f32.
 void make_one_fusion(Editor& edit, Id id, const Matmul& m, size_t factors) {
   edit.begin(id);
   const ir::Type type = wide(m.result.type);
@@ -144,20 +161,7 @@ void make_one_fusion(Editor& edit, Id id, const Matmul& m, size_t factors) {
   for (size_t k = 0; k < factors; ++k) x = factor(k, x);
   x = body.scaled(x, m.config.alpha);
   if (m.inputs == 3) x = body.op(Op::add, x, body.scaled(body.as(given[2], type), m.config.beta));
-  std::vector<Id> results = followed(body, *m.epilogue, x, edit.shape(m.operands.back()), m.shape);
-  for (size_t k = results.size(); m.shape.is_tuple() && k < m.shape.elements.size(); ++k)
-    results.push_back(body.edit().spread(body.edit().zero(m.shape.elements[k].type), m.shape.elements[k]));
-  const ir::Instr call = edit.instr(id);
-  const Id made = fused(edit, body, results, m.operands);
-  for (const ir::Attr& attr : call.attrs) {
-    const std::string_view key = edit.module().text(attr.key);
-    if (key == "custom_call_target" || key == "backend_config") edit.instr(made).attrs.push_back(attr);
-  }
-  if (!m.shape.is_tuple()) return edit.become(id, made);
-  if (results.size() == 1) return edit.become(id, Op::tuple, {made});
-  std::vector<Id> parts;
-  for (size_t k = 0; k < results.size(); ++k) parts.push_back(element(edit, made, k));
-  edit.become(id, Op::tuple, parts);
+  end_one_fusion(edit, id, body, followed(body, *m.epilogue, x, edit.shape(m.operands.back()), m.shape));
 }
 
 void take_matmul_apart(Editor& edit, Id id);
@@ -212,35 +216,76 @@ struct Mode {
 constexpr Mode kModes[] = {{"knone", "0", identity}, {"ksigmoid", "1", sigmoid}, {"krelu", "2", relu},           {"krelu6", "3", relu6},
                            {"ktanh", "5", tanh},     {"kelu", "7", elu},         {"kleakyrelu", "8", leaky_relu}};
 
-void take_convolution_apart(Editor& edit, Id id) {
-  const nlohmann::json config = flat_config(edit, id, "cudnn_conv_backend_config");
-  const std::string word = word_in(config, "activationmode");
-  const auto mode = std::ranges::find_if(kModes, [&](const Mode& m) { return m.name == word || m.number == word; });
-  const ir::Shape shape = edit.shape(id), result = shape.is_tuple() ? shape.elements.at(0) : shape;
+/// A call with a bias, perhaps a side input, and an activation, read.
+struct BiasedConvolution {
+  nlohmann::json config;
+  const Mode* mode = nullptr;
+  std::vector<Id> operands;  ///< x, w, bias, side
+  ir::Shape shape, result;
+  int64_t feature = 0;  ///< dimension of the result
+  double slope() const { return number_in(config, "leakyrelualpha", 0); }
+};
+
+/// Nothing: a form that is not known.
+std::optional<BiasedConvolution> biased_convolution_of(Editor& edit, Id id) {
+  BiasedConvolution c{
+      flat_config(edit.module(), edit.instr(id), "cudnn_conv_backend_config"), nullptr, edit.instr(id).operands, edit.shape(id), {}};
+  const std::string word = word_in(c.config, "activationmode");
+  c.mode = std::ranges::find_if(kModes, [&](const Mode& m) { return m.name == word || m.number == word; });
+  c.result = c.shape.is_tuple() ? c.shape.elements.at(0) : c.shape;
   const auto labels = ir::attr_conv_dims(edit.module(), edit.instr(id));
-  const std::vector<Id> operands = edit.instr(id).operands;
-  if (mode == std::end(kModes) || !labels.ok() || operands.size() < 3 || operands.size() > 4 || !ir::is_float(edit.shape(operands[0]).type))
-    return;
-  const int64_t features = result.dims.at(static_cast<size_t>(labels->out_feature));
-  if (edit.shape(operands[2]).dims != std::vector{features}) return;
-  if (operands.size() == 4 && edit.shape(operands[3]).dims != result.dims) return;
+  const std::vector<Id>& all = c.operands;
+  if (c.mode == std::end(kModes) || !labels.ok() || all.size() < 3 || all.size() > 4 || !ir::is_float(edit.shape(all[0]).type))
+    return std::nullopt;
+  c.feature = labels->out_feature;
+  if (edit.shape(all[2]).dims != std::vector{c.result.dims.at(static_cast<size_t>(c.feature))}) return std::nullopt;
+  if (all.size() == 4 && edit.shape(all[3]).dims != c.result.dims) return std::nullopt;
+  return c;
+}
+
+/// The call's result from the sums `x`; bias and side input are the body's next parameters.
+Id biased(Editor& edit, Body& body, const BiasedConvolution& c, Id x) {
+  x = body.scaled(x, number_in(c.config, "convresultscale", 1));
+  const Id bias = body.spread(body.parameter(edit.shape(c.operands[2])), {c.feature});
+  if (c.operands.size() == 4) {
+    const Id side = body.as(body.parameter(edit.shape(c.operands[3])), body.shape().type);
+    x = body.op(Op::add, x, body.scaled(side, number_in(c.config, "sideinputscale", 1)));
+  }
+  return body.as(c.mode->apply(body, body.op(Op::add, x, bias), c.slope()), c.result.type);
+}
+
+void take_convolution_apart(Editor& edit, Id id) {
+  const auto c = biased_convolution_of(edit, id);
+  if (!c) return;
   edit.begin(id);
   const Id product = edit.copy_of(id);
-  edit.instr(product).shape = edit.module().intern(product_shape(shape, 1));
+  edit.instr(product).shape = edit.module().intern(product_shape(c->shape, 1));
   edit.instr(product).operands.resize(2);
   set_attr(edit, product, "custom_call_target", "\"__cudnn$convForward\"");
   set_attr(edit, product, "backend_config", "\"{}\"");
-  Body body(edit.module(), fmt::format("{}.epilogue", edit.module().name_of(edit.instr(id))), with_type(result, wide(result.type)));
-  std::vector<Id> arguments = {shape.is_tuple() ? element(edit, product, 0) : product, operands[2]};
-  Id x = body.scaled(body.parameter(body.shape()), number_in(config, "convresultscale", 1));
-  const Id bias = body.spread(body.parameter(edit.shape(operands[2])), {labels->out_feature});
-  if (operands.size() == 4) {
-    arguments.push_back(operands[3]);
-    const Id side = body.as(body.parameter(edit.shape(operands[3])), body.shape().type);
-    x = body.op(Op::add, x, body.scaled(side, number_in(config, "sideinputscale", 1)));
+  Body body(edit.module(), fmt::format("{}.epilogue", edit.module().name_of(edit.instr(id))), with_type(c->result, wide(c->result.type)));
+  std::vector<Id> arguments = {c->shape.is_tuple() ? element(edit, product, 0) : product};
+  arguments.insert(arguments.end(), c->operands.begin() + 2, c->operands.end());
+  const Id x = body.parameter(body.shape());
+  become_result(edit, id, {fused(edit, body, {biased(edit, body, *c, x)}, arguments)}, product);
+}
+
+/// What cuDNN does in one call: activations that bend at 0, a side input that lies as the result does.
+void make_convolution_whole(Editor& edit, Id id) {
+  const auto c = biased_convolution_of(edit, id);
+  if (!c) return;
+  const bool bends = c->mode->name == "knone" || c->mode->name.find("relu") != std::string_view::npos;
+  if (!bends || (c->operands.size() == 4 && !ir::same_physical(edit.shape(c->operands[3]), c->result)))
+    return take_convolution_apart(edit, id);
+  edit.begin(id);
+  Body body(edit.module(), fmt::format("{}.whole", edit.module().name_of(edit.instr(id))), with_type(c->result, wide(c->result.type)));
+  const Id x = body.parameter(edit.shape(c->operands[0])), w = body.parameter(edit.shape(c->operands[1]));
+  const Id sums = body.edit().add(Op::convolution, body.shape(), {x, w});
+  for (const ir::Attr& attr : edit.instr(id).attrs) {
+    const std::string_view key = edit.module().text(attr.key);
+    if (key == "window" || key == "dim_labels" || key == "feature_group_count") body.edit().instr(sums).attrs.push_back(attr);
   }
-  x = mode->apply(body, body.op(Op::add, x, bias), number_in(config, "leakyrelualpha", 0));
-  become_result(edit, id, {fused(edit, body, {body.as(x, result.type)}, arguments)}, product);
+  end_one_fusion(edit, id, body, {biased(edit, body, *c, sums)});
 }
 
 struct Row {
@@ -250,7 +295,7 @@ struct Row {
 };
 constexpr Row kRows[] = {{"__cublas$lt$matmul", take_matmul_apart, make_matmul_whole},
                          {"__cublas$lt$matmul$f8", make_f8_matmul_whole},
-                         {"__cudnn$convBiasActivationForward", take_convolution_apart},
+                         {"__cudnn$convBiasActivationForward", take_convolution_apart, make_convolution_whole},
                          {"__cudnn$fmhaSoftmax", take_attention_apart},
                          {"__cudnn$fmhaScaleBiasSoftmax", take_attention_apart},
                          {"__cudnn$norm", take_cudnn_norm_apart},

@@ -8,7 +8,7 @@
 
 namespace replay {
 
-/// What becomes of a product with an epilogue: a product and a fusion behind it, or one fusion, which keeps the call's target and
+/// What becomes of a product or convolution with an epilogue: it and a fusion behind it, or one fusion, which keeps the call's target and
 /// backend_config for devices that have a function for the whole.
 enum class Products : uint8_t { apart, whole };
 

@@ -109,7 +109,7 @@ std::optional<Rows> softmax(Body& body, const Softmax& how, const std::vector<ir
 }  // namespace
 
 void take_attention_apart(Editor& edit, Id id) {
-  const json config = flat_config(edit, id, "cudnn_fmha_backend_config");
+  const json config = flat_config(edit.module(), edit.instr(id), "cudnn_fmha_backend_config");
   const std::vector<Id> operands = edit.instr(id).operands;
   const std::string mask = word_in(config, "masktype");
   const bool plain = number_in(config, "dropoutrate", 0) == 0 && number_in(config, "slidingwindowlength", 0) <= 0 &&

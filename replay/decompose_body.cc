@@ -73,8 +73,8 @@ Id reduced(Body& body, const Reduced& how, Id x) {
   return id;
 }
 
-json flat_config(Editor& edit, Id id, std::string_view nested_key) {
-  json parsed = json::parse(ir::attr_string(edit.module(), edit.instr(id), "backend_config"), nullptr, false);
+json flat_config(const ir::Module& module, const ir::Instr& call, std::string_view nested_key) {
+  json parsed = json::parse(ir::attr_string(module, call, "backend_config"), nullptr, false);
   if (parsed.is_object() && parsed.contains(nested_key)) parsed = json(parsed[std::string(nested_key)]);
   if (!parsed.is_object()) parsed = json::object();
   json out = json::object();

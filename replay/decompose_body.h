@@ -79,7 +79,7 @@ Id element(Editor& edit, Id tuple, size_t k);
 void become_result(Editor& edit, Id id, const std::vector<Id>& results, Id product);
 
 /// backend_config, or the object that it holds under `nested_key`, with keys in lower case and without '_': both spellings are one.
-nlohmann::json flat_config(Editor& edit, Id id, std::string_view nested_key);
+nlohmann::json flat_config(const ir::Module& module, const ir::Instr& call, std::string_view nested_key);
 /// Numbers may be strings.
 double number_in(const nlohmann::json& config, const char* key, double otherwise);
 /// In lower case; "" where there is none.

@@ -70,7 +70,7 @@ std::vector<ir::Shape> shapes_of(Editor& edit, const std::vector<Id>& ids) {
 
 /// x has the kept dimensions first, multiplied into one, then those normalised over: a scale of 1 in the first.
 void take_cudnn_norm_apart(Editor& edit, Id id) {
-  const nlohmann::json config = flat_config(edit, id, "cudnn_norm_backend_config");
+  const nlohmann::json config = flat_config(edit.module(), edit.instr(id), "cudnn_norm_backend_config");
   const std::string kind = word_in(config, "kind");
   const std::vector<Id> operands = edit.instr(id).operands;
   const ir::Shape result = edit.shape(id);
@@ -110,7 +110,7 @@ void take_cudnn_norm_apart(Editor& edit, Id id) {
 
 /// Over the last dimension; ε stands in the configuration as the bits of an f32.
 void take_onednn_norm_apart(Editor& edit, Id id) {
-  const nlohmann::json config = flat_config(edit, id, "onednn_layer_norm_config");
+  const nlohmann::json config = flat_config(edit.module(), edit.instr(id), "onednn_layer_norm_config");
   const std::string rescale = word_in(config, "rescale");
   const std::vector<Id> operands = edit.instr(id).operands;
   const std::vector<ir::Shape> shapes = shapes_of(edit, operands);

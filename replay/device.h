@@ -21,6 +21,7 @@ struct DeviceOptions {
   int64_t memory_limit_bytes = 0;  ///< plans that need more are refused; 0: what is free
   std::string cpu{};               ///< cpu: the processor to compile for, as LLVM names it ("haswell"); empty: this one
   std::string mode{};              ///< cuda: stream, graph or events; empty: stream
+  int autotune = 0;                ///< cuda: choices of a library that are timed for each distinct call; 0: none, its first runs
   std::optional<Machine> as{};     ///< null: its clock predicts this machine
   int lanes = 0;                   ///< cpu: f32 elements of a vector register, 8 or 16; 0: what the processor has
 };
@@ -38,6 +39,8 @@ class Device {
   virtual kernel::Target target() const = 0;
   /// What it says of products and library ops, for PlanOptions; null: it has all.
   virtual Accepts accepts() const { return nullptr; }
+  /// How it wants arrays of convolutions to lie, for PlanOptions; null: as they do.
+  virtual Arranges arranges() const { return nullptr; }
   /// Compiles kernels, allocates buffers. The plan outlives the device's use of it. Fails before it allocates if memory does not suffice:
   /// "needs 6.9 GB, 3.1 GB free; try --isolated (each step alone), --computation NAME or --instruction NAME".
   virtual base::Status prepare(const Plan& plan) = 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "replay/decompose_body.h"
 #include "src/ir/attr.h"
 #include "src/ir/print.h"
 
@@ -159,55 +160,47 @@ Result<TopK> top_k_of(const Call& call) {
   return out;
 }
 
-/// The gradient of the input of a forward convolution: dy in X's place, dx in Y's.
-Convolution gradient_of_input(const Convolution& c) {
-  Convolution out = c;
-  out.in_features = c.out_features, out.out_features = c.in_features;
-  out.x = c.y, out.y = c.x;
-  std::swap(out.w.outer, out.w.inner);
-  for (Convolution::Dim& d : out.dims) {
-    d = {d.out, d.window, d.in, 1, (d.window - 1) * d.window_dilation - d.pad_low, d.stride, d.window_dilation, !d.reversed, d.y, d.w, d.x};
-  }
-  return out;
-}
-
-/// The gradient of the weights: x in X's place, dy in W's, dw in Y's.
-Convolution gradient_of_weights(const Convolution& c) {
-  Convolution out = c;
-  out.batch = c.in_features, out.in_features = c.batch;
-  std::swap(out.x.outer, out.x.inner);
-  out.w = {c.y.type, c.y.group, c.y.inner, c.y.outer};
-  out.y = {c.w.type, c.w.group, c.w.inner, c.w.outer};
-  for (Convolution::Dim& d : out.dims) d = {d.in, d.out, d.window, d.window_dilation, d.pad_low, 1, d.stride, false, d.x, d.y, d.w};
-  return out;
-}
-
-enum class Pass : uint8_t { forward, input, weights };
-
 /// cuDNN's plain calls: (operands) → (result, workspace), dim_labels and window of the forward pass. Those with a bias, an activation or
 /// a scale are not plain.
-template <Pass pass>
+template <Gradient gradient>
 Result<Convolution> cudnn_of(const Call& call) {
-  const std::string config = ir::attr_string(call.module, call.instr, "backend_config");
-  const auto field = [&](std::string_view name) {  // of flat JSON; "" where there is none
-    const size_t at = config.find(fmt::format("\"{}\":", name));
-    if (at == std::string::npos) return std::string();
-    const size_t begin = at + name.size() + 3, end = config.find_first_of(",}", begin);
-    return config.substr(begin, end - begin);
-  };
-  if (const std::string scale = field("conv_result_scale"); !scale.empty() && scale != "1" && scale != "1.0")
-    return Error{"a scaled convolution"};
+  const nlohmann::json config = apart::flat_config(call.module, call.instr, "cudnn_conv_backend_config");
+  if (apart::number_in(config, "convresultscale", 1) != 1) return Error{"a scaled convolution"};
   if (call.operands() != 2) return Error{"more than two operands"};
   const ir::Shape& result = call.shape().is_tuple() ? call.shape().elements.at(0) : call.shape();
   const ir::Shape &a = call.operand(0), &b = call.operand(1);
-  const ConvolutionShapes shapes = pass == Pass::forward ? ConvolutionShapes{a, b, result}
-                                   : pass == Pass::input ? ConvolutionShapes{result, b, a}
-                                                         : ConvolutionShapes{a, result, b};
-  ASSIGN_OR_RETURN(const Convolution forward, convolution_between(call, shapes));
+  const ConvolutionShapes shapes = gradient == Gradient::none    ? ConvolutionShapes{a, b, result}
+                                   : gradient == Gradient::input ? ConvolutionShapes{result, b, a}
+                                                                 : ConvolutionShapes{a, result, b};
+  ASSIGN_OR_RETURN(Convolution forward, convolution_between(call, shapes));
+  forward.gradient = gradient;
   const bool plain = std::ranges::all_of(forward.dims, [](const Convolution::Dim& d) { return d.base_dilation == 1 && !d.reversed; });
-  if (pass == Pass::weights && !plain) return Error{"the gradient of turned weights"};
-  if (pass == Pass::forward) return forward;
-  return pass == Pass::input ? gradient_of_input(forward) : gradient_of_weights(forward);
+  if (gradient == Gradient::weights && !plain) return Error{"the gradient of turned weights"};
+  if (gradient == Gradient::none) return forward;
+  return gradient == Gradient::input ? gradient_of_input(forward) : gradient_of_weights(forward);
+}
+
+/// A fusion that is cuDNN's call with a bias (decompose.h): x, w, the bias, a side input that lies as the result does.
+Result<Convolution> biased_convolution_of(const Call& call) {
+  if (call.operands() < 3) return Error{"a biased convolution without a bias"};
+  const ir::Shape& result = call.shape().is_tuple() ? call.shape().elements.at(0) : call.shape();
+  ASSIGN_OR_RETURN(Convolution made, convolution_between(call, {call.operand(0), call.operand(1), result}));
+  const nlohmann::json config = apart::flat_config(call.module, call.instr, "cudnn_conv_backend_config");
+  const std::string mode = apart::word_in(config, "activationmode");
+  const auto is = [&](std::string_view name, std::string_view number) { return mode == name || mode == number; };
+  ConvolutionEpilogue& after = made.after;
+  made.gradient = Gradient::none;
+  after.scale = apart::number_in(config, "convresultscale", 1);
+  after.bias = call.operand(2).type;
+  after.side = call.operands() > 3;
+  if (after.side) after.side_scale = apart::number_in(config, "sideinputscale", 1);
+  if (after.side && (call.operand(3).type != result.type || !ir::same_physical(call.operand(3), result)))
+    return Error{"a side input that does not lie as the result does"};
+  after.activates = is("krelu", "2") || is("krelu6", "3") || is("kleakyrelu", "8");
+  if (!after.activates && !is("knone", "0")) return Error{"another activation"};
+  if (is("krelu6", "3")) after.upper = 6;
+  if (is("kleakyrelu", "8")) after.slope = apart::number_in(config, "leakyrelualpha", 0);
+  return made;
 }
 
 template <auto Make>
@@ -232,9 +225,9 @@ struct TargetRow {
 constexpr TargetRow kTargets[] = {
     {"TopK", row<top_k_of>},
     {"__gpu$TopK", row<top_k_of>},
-    {"__cudnn$convForward", row<cudnn_of<Pass::forward>>},
-    {"__cudnn$convBackwardInput", row<cudnn_of<Pass::input>>},
-    {"__cudnn$convBackwardFilter", row<cudnn_of<Pass::weights>>},
+    {"__cudnn$convForward", row<cudnn_of<Gradient::none>>},
+    {"__cudnn$convBackwardInput", row<cudnn_of<Gradient::input>>},
+    {"__cudnn$convBackwardFilter", row<cudnn_of<Gradient::weights>>},
 };
 
 struct Names {
@@ -265,8 +258,10 @@ struct Names {
 
 struct Texts {
   std::string operator()(const Convolution& c) const {
+    static constexpr std::string_view kCalled[] = {"", " as the gradient of its input", " as the gradient of its weights"};
     std::string out =
-        fmt::format("convolution: {} groups, batch {}, features {} to {}\n", c.groups, c.batch, c.in_features, c.out_features);
+        fmt::format("convolution{}: {} groups, batch {}, features {} to {}\n",
+                    kCalled[static_cast<size_t>(c.gradient.value_or(Gradient::none))], c.groups, c.batch, c.in_features, c.out_features);
     const auto operand = [&](const char* name, const Convolution::Operand& o) {
       out += fmt::format("{}: {}, strides {} {} {}\n", name, ir::text(o.type), o.group, o.outer, o.inner);
     };
@@ -275,6 +270,11 @@ struct Texts {
       out += fmt::format("{} → {}, window {} stride {} pad {} dilation {} {}{}, strides {} {} {}\n", d.in, d.out, d.window, d.stride,
                          d.pad_low, d.base_dilation, d.window_dilation, d.reversed ? " reversed" : "", d.x, d.w, d.y);
     }
+    const ConvolutionEpilogue& after = c.after;
+    if (after.scale != 1) out += fmt::format("times {}\n", after.scale);
+    if (after.bias) out += fmt::format("and a bias of {}\n", ir::text(*after.bias));
+    if (after.side) out += fmt::format("and {} of a side input\n", after.side_scale);
+    if (after.activates) out += fmt::format("below 0 times {}, at most {}\n", after.slope, after.upper);
     return out;
   }
   std::string operator()(const Fft& f) const { return fmt::format("{}\n{} → {}\n", Names{}(f), ir::print(f.from), ir::print(f.to)); }
@@ -305,6 +305,28 @@ double Convolution::flops() const {
   return out;
 }
 
+Convolution gradient_of_input(const Convolution& c) {
+  Convolution out = c;
+  out.in_features = c.out_features, out.out_features = c.in_features;
+  out.x = c.y, out.y = c.x;
+  std::swap(out.w.outer, out.w.inner);
+  for (Convolution::Dim& d : out.dims) {
+    d = {d.out, d.window, d.in, d.base_dilation, (d.window - 1) * d.window_dilation - d.pad_low, d.stride, d.window_dilation, !d.reversed,
+         d.y,   d.w,      d.x};
+  }
+  return out;
+}
+
+Convolution gradient_of_weights(const Convolution& c) {
+  Convolution out = c;
+  out.batch = c.in_features, out.in_features = c.batch;
+  std::swap(out.x.outer, out.x.inner);
+  out.w = {c.y.type, c.y.group, c.y.inner, c.y.outer};
+  out.y = {c.w.type, c.w.group, c.w.inner, c.w.outer};
+  for (Convolution::Dim& d : out.dims) d = {d.in, d.out, d.window, d.window_dilation, d.pad_low, 1, d.stride, false, d.x, d.y, d.w};
+  return out;
+}
+
 std::string name_of(const LibraryOp& op) { return std::visit(Names{}, op); }
 std::string text_of(const LibraryOp& op) { return std::visit(Texts{}, op); }
 
@@ -324,6 +346,8 @@ Result<Shared> library_op(const ir::Module& module, ir::InstrRef ref) {
     const auto known = std::ranges::find(kTargets, ir::attr_string(module, instr, "custom_call_target"), &TargetRow::target);
     make = known == std::end(kTargets) ? nullptr : known->make;
   }
+  if (instr.op == ir::Op::fusion && ir::attr_string(module, instr, "custom_call_target") == "__cudnn$convBiasActivationForward")
+    make = row<biased_convolution_of>;
   if (make == nullptr) return Error{fmt::format("no library function computes {}", ir::text(instr.op))};
   const Call call{module, instr, ref.comp};
   for (const ir::Leaf& leaf : ir::leaves(call.shape())) {

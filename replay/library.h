@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,6 +14,20 @@
 #include "src/ir/module.h"
 
 namespace replay {
+
+/// Which of the three arrays of a forward convolution y = x ∗ w a convolution computes: y, or the gradient of x or of w.
+enum class Gradient : uint8_t { none, input, weights };
+
+/// What follows the sums of a forward convolution before they are stored: f(scale·Σ + side_scale·side + bias), where f(x) is x, or slope·x
+/// below 0 and at most `upper` above it. Operands behind X and W: the bias, the side input.
+struct ConvolutionEpilogue {
+  double scale = 1, side_scale = 1;
+  std::optional<ir::Type> bias{};  ///< one element a feature of Y; nothing: no bias
+  bool side = false;               ///< in type and places of Y
+  bool activates = false;
+  double slope = 0, upper = std::numeric_limits<double>::infinity();
+  bool operator==(const ConvolutionEpilogue&) const = default;
+};
 
 /// Y[g,n,o,p] = Σ_{i,k} X[g, n, i, (p·stride + k·window_dilation − pad_low) / base_dilation] · W[g,o,i,k]; places between the elements of X
 /// (base dilation) and outside of it are 0. Groups of features and of the batch are one dimension g here.
@@ -28,9 +44,17 @@ struct Convolution {
     int64_t x = 0, w = 0, y = 0;  ///< strides
     bool operator==(const Dim&) const = default;
   };
-  std::vector<Dim> dims;  ///< spatial
+  std::vector<Dim> dims;               ///< spatial
+  std::optional<Gradient> gradient{};  ///< as which the program calls it; nothing: it does not say
+  ConvolutionEpilogue after{};         ///< only where Accepts takes it
   double flops() const;
 };
+
+/// What computes the gradient of x of a convolution from dy, in X's place, and w; and what such a gradient is one of: it is its own
+/// inverse.
+Convolution gradient_of_input(const Convolution& c);
+/// The same for the gradient of w: x in X's place, dy in W's, dw in Y's. Windows are not reversed, and inputs have no base dilation.
+Convolution gradient_of_weights(const Convolution& c);
 
 /// Discrete transforms of the last `lengths.size()` dimensions. Inverses divide by the number of points. rfft keeps the first n/2+1 points
 /// of the last dimension, irfft takes them.
@@ -68,6 +92,13 @@ struct Permute {
     bool operator==(const Dim&) const = default;
   };
   std::vector<Dim> dims;
+};
+
+/// A convolution over arrays that lie otherwise than the program's: how its first and second operand are brought into that order, and the
+/// result out of it; nothing: it lies so.
+struct ArrangedConvolution {
+  Convolution op;
+  std::optional<Permute> first, second, result;
 };
 
 using LibraryOp = std::variant<Convolution, Fft, Cholesky, TriangularSolve, TopK, Permute>;

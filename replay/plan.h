@@ -78,6 +78,9 @@ struct Plan {
 /// A device's word on a product or a library op: an Error where it has none, and the step gets a kernel, or is evaluated by the reference.
 using Accepts = base::Status (*)(const Launch&);
 
+/// How a device wants a convolution's arrays to lie.
+using Arranges = ArrangedConvolution (*)(const Convolution&);
+
 struct PlanOptions {
   Rounding rounding = Rounding::border;
   kernel::Target target;
@@ -85,6 +88,7 @@ struct PlanOptions {
   bool reference_only = false;  ///< no kernels: every step is evaluated by the reference
   ChooseParts parts = {};       ///< fusions that get a variant; empty: none
   Accepts accepts = nullptr;    ///< null: the device has all
+  Arranges arranges = nullptr;  ///< null: it takes them as they lie
 };
 /// All that a device must be able to start, by id: the steps, and behind them those of the variants.
 std::vector<const Step*> startable(const Plan& plan);

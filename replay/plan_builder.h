@@ -47,6 +47,8 @@ class PlanBuilder {
   base::Status launch_product(Step& step, const ir::Instr& instr, const Scope& scope);
   BufferId arranged(Step& step, BufferId from, const ir::Shape& shape);
   base::Status launch_library(Step& step);
+  base::Status launch_convolution(Step& step, const Convolution& op);
+  BufferId rearranged(Step& step, BufferId like, const Permute& how);
   base::Status launch_kernel(Step& step, const ir::Module& module, ir::InstrRef at, const std::string& canonical, const Leaves& more);
   // plan_fused_products.cc
   base::Status launch_fused_products(Step& step, const ir::Instr& fusion, const Scope& scope, const std::string& canonical);

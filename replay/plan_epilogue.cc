@@ -1,5 +1,6 @@
-// Products with what follows them as one launch. The fusion that a call of cuBLASLt has become (decompose.h) still says which call it was,
-// and takes the call's operands in their order; behind the results stands the workspace, which the device has elsewhere.
+// Products and convolutions with what follows them as one launch. The fusion that a call of cuBLASLt or cuDNN has become (decompose.h)
+// still says which call it was, and takes the call's operands in their order; behind the results stands the workspace, which the device has
+// elsewhere.
 #include <algorithm>
 
 #include "replay/plan_builder.h"
@@ -31,6 +32,7 @@ constexpr EpilogueRow kEpilogueRows[] = {
 /// Error: the fusion is none of these, an operand would have to be rearranged, or the device has no function for it.
 base::Status PlanBuilder::launch_whole_product(Step& step, const ir::Instr& fusion, const Scope& scope) {
   const std::string target = ir::attr_string(module_, fusion, "custom_call_target");
+  if (target == "__cudnn$convBiasActivationForward") return launch_library(step);
   if (!target.starts_with("__cublas$lt$matmul")) return base::Error{"no call of a product"};
   ASSIGN_OR_RETURN(const ir::GemmConfig config, ir::gemm_config(module_, fusion));
   const auto row = std::ranges::find(kEpilogueRows, config.epilogue, &EpilogueRow::name);

@@ -230,8 +230,39 @@ base::Status PlanBuilder::launch_product(Step& step, const ir::Instr& instr, con
   return {};
 }
 
+BufferId PlanBuilder::rearranged(Step& step, BufferId from, const Permute& how) {
+  int64_t elements = 1;
+  for (const Permute::Dim& dim : how.dims) elements *= dim.size;
+  const BufferId made = new_buffer(Buffer::Kind::scratch, step.name + ".arranged", ir::array_shape(buffer(from).shape.type, {elements}));
+  step.scratch.push_back(made);
+  return made;
+}
+
+base::Status PlanBuilder::launch_convolution(Step& step, const Convolution& op) {
+  const ArrangedConvolution as = options_.arranges(op);
+  LibraryCall call{std::make_shared<const LibraryOp>(as.op), step.in, step.out};
+  RETURN_IF_ERROR(accepted(call));
+  const auto permute = [&](const Permute& how, BufferId from, BufferId to) {
+    step.launches.emplace_back(LibraryCall{std::make_shared<const LibraryOp>(how), {from}, {to}});
+  };
+  const std::pair<const std::optional<Permute>*, size_t> operands[] = {{&as.first, 0}, {&as.second, 1}};
+  for (const auto& [how, k] : operands) {
+    if (!*how) continue;
+    call.in[k] = rearranged(step, step.in.at(k), **how);
+    permute(**how, step.in[k], call.in[k]);
+  }
+  if (as.result) call.out[0] = rearranged(step, step.out.at(0), *as.result);
+  const BufferId made = call.out.at(0);
+  step.launches.emplace_back(std::move(call));
+  if (as.result) permute(*as.result, made, step.out[0]);
+  step.cls = Class::library;
+  return {};
+}
+
 base::Status PlanBuilder::launch_library(Step& step) {
   ASSIGN_OR_RETURN(std::shared_ptr<const LibraryOp> op, library_op(module_, step.instr));
+  const auto* convolution = std::get_if<Convolution>(op.get());
+  if (convolution != nullptr && options_.arranges != nullptr) return launch_convolution(step, *convolution);
   LibraryCall call{std::move(op), step.in, step.out};
   RETURN_IF_ERROR(accepted(call));
   step.launches.emplace_back(std::move(call));

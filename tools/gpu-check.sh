@@ -13,7 +13,7 @@ root=$(cd -P "$(dirname "$0")/.." && pwd) || exit 1
 out=$(realpath -m "${1:-gpu-check}")
 profile=$(realpath "${PROFILE:-$root/build/profile}")
 samples=$(realpath "${SAMPLES:-$root/samples}")
-classes=$root/tests/gpu/classes.hlo
+classes=$root/tests/gpu/classes.hlo convolutions=$root/tests/gpu/convolutions.hlo
 repeats=${REPEATS:-20} budget=${BUDGET:-20}
 end_of_all=$((SECONDS + ${SECONDS_IN_ALL:-290}))
 mkdir -p "$out" && cd "$out" || exit 1
@@ -63,6 +63,8 @@ replay 01_tiny 30 tiny.hlo events --verify --repeats 3
 [ $? -eq 6 ] && exit 6
 mnist="$samples/mnist_train_step.hlo.txt" bert="$samples/bert_pretrain_step.hlo.txt"
 replay 02_classes 90 "$classes" events --verify --repeats 3 --max-loss 0
+replay 02_convolutions 60 "$convolutions" events --verify --repeats 3 --max-loss 0 --autotune 5
+query 02_engines 02_convolutions.db "SELECT k.name, k.language, k.implementation, t.rank, t.median_ns, t.implementation AS trial FROM kernel k LEFT JOIN kernel_trial t USING (run, kernel) ORDER BY k.kernel, t.rank"
 replay 03_mnist_verify 40 "$mnist" events --verify --repeats 3 --max-loss 0
 for mode in stream graph events; do replay "04_mnist_$mode" 30 "$mnist" $mode --repeats "$repeats"; done
 for mode in stream graph events; do

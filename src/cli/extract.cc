@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "replay/device/cuda/cudnn_plan.h"
 #include "replay/device/cuda/own_kernels.h"
 #include "replay/device/cuda/standalone.h"
 #include "replay/plan.h"
@@ -32,6 +33,7 @@ base::Result<replay::Plan> plan_of(const ir::Module& module, const ExtractOption
   how.target.multiprocessors = options.multiprocessors;
   how.device_class = "cuda";
   how.accepts = replay::cuda::accepts;
+  how.arranges = replay::cuda::arranged;
   return replay::make_plan(module, how);
 }
 

@@ -28,6 +28,11 @@ void ReplayOptions::define_device(CLI::App& app) {
          "--mode", mode,
          "of the device cuda: stream (step by step, timed by CUPTI), graph (as CUDA graphs), events (step by step, timed by events)")
       ->check(CLI::IsMember({"stream", "graph", "events"}));
+  app.add_option("--autotune", autotune,
+                 "of the device cuda: time the first N choices of cuBLASLt and cuDNN for each distinct product and convolution before the "
+                 "passes, and run the fastest (table kernel_trial); 0: what the library ranks first")
+      ->check(whole_number(0, 100))
+      ->capture_default_str();
   app.add_option("--require", required, "gpu, counters: exit 6 at once where they are missing")
       ->delimiter(',')
       ->check(CLI::IsMember({"gpu", "counters"}));
@@ -163,6 +168,7 @@ base::Status ReplayOptions::check() const {
   if (isolated && (chain > 0 || !dump_folder.empty() || !recipe.empty() || !inputs.empty()))
     return wrong("--isolated: no values flow between steps; leave out --chain, --dump-outputs, --inputs and --input");
   RETURN_IF_ERROR(check_machines());
+  if (autotune > 0 && device_name() != "cuda") return wrong("--autotune: only the device cuda has libraries that offer a choice");
   if (device_name() == "null" && verify) return wrong("--verify: the device null computes no values; choose another --device");
   if (device_name() == "null" && !dump_folder.empty())
     return wrong("--dump-outputs: the device null computes no values; choose another --device");
@@ -236,6 +242,7 @@ std::vector<model::Setting> ReplayOptions::settings() const {
           {"threads", std::to_string(threads)},
           {"repeats", std::to_string(repeats)},
           {"warmup", std::to_string(warm_up)},
+          {"autotune", std::to_string(autotune)},
           {"budget_s", fmt::format("{:g}", budget_s)},
           {"chain", std::to_string(chain)},
           {"link_gbps", fmt::format("{:g}", link_gbps)},

@@ -33,7 +33,7 @@ struct ReplayOptions {
   std::string as, published;          ///< names of machines, or description files
   std::string rounding;               ///< "": border on cpu, each elsewhere
   uint64_t seed = 1;
-  int repeats = 0, warm_up = 1, threads = 0, chain = 0;
+  int repeats = 0, warm_up = 1, threads = 0, chain = 0, autotune = 0;
   double budget_s = 30, max_loss_percent = 100, link_gbps = 400;
   bool verify = false, isolated = false, list_steps = false, quiet = false, verbose = false;
   std::string computation, instruction, module, steps, recipe, dump_folder;

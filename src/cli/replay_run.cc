@@ -332,6 +332,7 @@ base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& op
   replay::DeviceOptions device;
   device.threads = options.threads;
   device.mode = options.mode;
+  device.autotune = options.autotune;
   if (options.predicts()) {
     ASSIGN_OR_RETURN(device.as, replay::machine_named(options.as));
   }
@@ -345,6 +346,7 @@ base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOption
   plan.device_class = options.device_name();
   plan.reference_only = device.evaluates();
   plan.accepts = device.accepts();
+  plan.arranges = device.arranges();
   plan.parts = options.parts();
   return replay::make_plan(module, plan);
 }
@@ -374,13 +376,17 @@ base::Status list_steps(const Subject& subject, const ReplayOptions& options) {
     cell.text = value;
     return cell;
   };
+  const auto why = [&](const replay::Step& step) {
+    const bool planned = step.cls == replay::Class::library && device->accepts() != nullptr;
+    return planned ? "planned: a kernel runs where the library is missing or refuses" : step.why;
+  };
   for (const replay::Step* step : plan.steps) {
     const ir::Instr& instr = plan.module->instr(step->instr.comp, step->instr.instr);
     model::Cell id;
     id.kind = model::Cell::Kind::integer;
     id.integer = step->id;
     rows.rows.push_back({id, text(step->name), text(ir::text(instr.op)), text(replay::text(step->cls)),
-                         text(ir::print(plan.module->shape(instr))), text(step->why)});
+                         text(ir::print(plan.module->shape(instr))), text(why(*step))});
   }
   return print_rows(rows, options.output);
 }

@@ -68,11 +68,21 @@ struct StepStat {
   std::string flags;  ///< "too-short few-samples drifting bimodal throttled", separated by spaces
 };
 
+/// One of the ways in which a library could do its work, timed before the passes.
+struct TrialRecord {
+  int32_t rank = 1;            ///< in the library's own order
+  std::string implementation;  ///< as of the kernel
+  double median_ns = 0;        ///< of `executions` back to back, the gaps between their launches in it
+  int32_t executions = 0;
+  bool chosen = false;
+};
+
 struct KernelRecord {
   std::string key, name, language;  ///< language: "llvm-ir", "library"
   std::string implementation;       ///< what ran: "jit znver3", "dnnl gemm:jit f32", "packed f16→f32→f16 avx512"
   std::string source;               ///< text of the code (LLVM IR), or what a library was asked for
   int64_t compile_ns = 0, code_bytes = 0;
+  std::vector<TrialRecord> trials{};  ///< of --autotune
 };
 
 struct StepRecord {

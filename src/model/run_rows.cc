@@ -64,6 +64,19 @@ base::Result<int64_t> write_device(Database& database, const DeviceRecord& devic
   return row;
 }
 
+base::Status write_trials(Database& database, int64_t run, int64_t kernel, std::span<const TrialRecord> trials) {
+  if (trials.empty()) return {};
+  ASSIGN_OR_RETURN(Statement insert,
+                   database.prepare("INSERT INTO kernel_trial (run, kernel, rank, implementation, median_ns, executions, chosen) "
+                                    "VALUES (?1,?2,?3,?4,?5,?6,?7)"));
+  for (const TrialRecord& trial : trials) {
+    const std::string implementation = base::escaped(trial.implementation);
+    RETURN_IF_ERROR(insert.run(run, kernel, static_cast<int64_t>(trial.rank), std::string_view(implementation), trial.median_ns,
+                               static_cast<int64_t>(trial.executions), static_cast<int64_t>(trial.chosen ? 1 : 0)));
+  }
+  return {};
+}
+
 base::Status write_kernels(Database& database, int64_t run, std::span<const KernelRecord> kernels) {
   ASSIGN_OR_RETURN(
       Statement insert,
@@ -76,6 +89,7 @@ base::Status write_kernels(Database& database, int64_t run, std::span<const Kern
     RETURN_IF_ERROR(insert.run(run, static_cast<int64_t>(i), std::string_view(kernel.key), std::string_view(name),
                                std::string_view(kernel.language), std::string_view(implementation), content, kernel.compile_ns,
                                kernel.code_bytes));
+    RETURN_IF_ERROR(write_trials(database, run, static_cast<int64_t>(i), kernel.trials));
   }
   return {};
 }
@@ -134,7 +148,8 @@ base::Status write_run_notes(Database& database, int64_t run, std::span<const No
 }
 
 base::Status clear_description(Database& database, int64_t run) {
-  for (const std::string_view table : {"kernel", "step", "step_kernel", "buffer", "note", "run_option", "fusion", "fusion_part"}) {
+  for (const std::string_view table :
+       {"kernel", "kernel_trial", "step", "step_kernel", "buffer", "note", "run_option", "fusion", "fusion_part"}) {
     ASSIGN_OR_RETURN(Statement clear, database.prepare(fmt::format("DELETE FROM {} WHERE run = ?1", table)));
     RETURN_IF_ERROR(clear.run(run));
   }

@@ -315,6 +315,18 @@ CREATE TABLE IF NOT EXISTS kernel (
   PRIMARY KEY (run, kernel)
 ) STRICT, WITHOUT ROWID;
 
+-- By what else a library could have done the work of a kernel, each timed alone before the passes (--autotune); the fastest ran in them.
+CREATE TABLE IF NOT EXISTS kernel_trial (
+  run      INTEGER NOT NULL REFERENCES run(id),  -- the run
+  kernel   INTEGER NOT NULL,                     -- number of the kernel in the run
+  rank     INTEGER NOT NULL,                     -- in the library's own order, from 1
+  implementation TEXT NOT NULL,                  -- as of kernel
+  median_ns  REAL NOT NULL,                      -- of an execution, back to back with others: the gap of a launch is in it
+  executions INTEGER NOT NULL,                   -- that were timed
+  chosen   INTEGER NOT NULL CHECK (chosen IN (0, 1)),  -- 1: this one ran
+  PRIMARY KEY (run, kernel, rank)
+) STRICT, WITHOUT ROWID;
+
 -- A step of a run: one instruction of the plan, or an operator of a log.
 CREATE TABLE IF NOT EXISTS step (
   run   INTEGER NOT NULL REFERENCES run(id),  -- the run

@@ -19,6 +19,7 @@
 #include "importers/hlo/hlo.h"
 #include "importers/importer.h"
 #include "replay/device/cuda/compiler.h"
+#include "replay/device/cuda/cudnn_plan.h"
 #include "replay/device/cuda/own_kernels.h"
 #include "replay/plan.h"
 #include "src/base/file.h"
@@ -60,6 +61,7 @@ class Texts {
     options.target.language = kernel::Language::cuda;
     options.device_class = "cuda";
     options.accepts = replay::cuda::accepts;
+    options.arranges = replay::cuda::arranged;
     ASSIGN_OR_RETURN(const replay::Plan plan, replay::make_plan(module, options));
     for (const kernel::Kernel& kernel : plan.kernels) add(kernel, name);
     for (const replay::Step* step : replay::startable(plan))

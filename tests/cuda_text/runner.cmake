@@ -6,7 +6,8 @@ add_test(NAME cuda_text.ops COMMAND cuda_text --every 16 --architecture 80 100 -
 file(GLOB program_samples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/samples/*.hlo.txt ${CMAKE_SOURCE_DIR}/samples/*.paddle.txt
                                             ${CMAKE_SOURCE_DIR}/samples/*.tfnodes.txt)
 add_test(NAME cuda_text.samples COMMAND cuda_text --every 20 --architecture 90 -- ${program_samples})
-set_tests_properties(cuda_text.ops cuda_text.samples PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+add_test(NAME cuda_text.libraries COMMAND cuda_text --architecture 80 90 100 -- ${CMAKE_SOURCE_DIR}/tests/gpu/convolutions.hlo)
+set_tests_properties(cuda_text.ops cuda_text.samples cuda_text.libraries PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
 add_test(NAME cuda_text.random COMMAND cuda_text --architecture 90 --random 20)
 set_tests_properties(cuda_text.random PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
 # The text on the host: sizes around the borders of schedules, what the prelude holds, and planted faults.

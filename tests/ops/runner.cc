@@ -83,6 +83,7 @@ replay::PlanOptions options_for(const replay::Device& device, Rounding rounding)
   options.target = device.target();
   options.reference_only = device.evaluates();
   options.accepts = device.accepts();
+  options.arranges = device.arranges();
   return options;
 }
 

@@ -64,6 +64,7 @@ class Product final : public Routine {
   int64_t workspace_bytes() const override { return static_cast<int64_t>(algorithm().workspace_bytes); }
   std::string implementation() const override;
   bool next() override { return chosen_ + 1 < algorithms_.size() ? (++chosen_, true) : false; }
+  void take(int rank) override { chosen_ = static_cast<size_t>(rank); }
 
  private:
   const Algorithm& algorithm() const { return algorithms_[chosen_]; }

@@ -46,11 +46,12 @@ class CudaDevice final : public Device {
         cupti_(std::move(cupti)),
         gpu_(std::move(gpu)),
         nvml_(std::move(nvml)),
-        libraries_(opener) {}
+        libraries_(opener, options.autotune) {}
 
   model::DeviceRecord describe() const override;
   kernel::Target target() const override;
   Accepts accepts() const override { return cuda::accepts; }
+  Arranges arranges() const override { return cuda::arranged; }
   Status prepare(const Plan& plan) override;
   PrepareTimes prepare_times() const override { return ready_ != nullptr ? ready_->times : PrepareTimes(); }
   std::vector<model::KernelRecord> kernels() const override {

@@ -118,8 +118,12 @@ constexpr Row kRows[] = {
      "matrix products",
      {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
      ask_cublas_lt,
-     "matrix products cannot be measured as a framework runs them"},
-    {"cuDNN", "convolutions", {"libcudnn.so.9", "libcudnn.so"}, ask_cudnn, "convolutions cannot be measured as a framework runs them"},
+     "matrix products run as kernels of ours, and cannot be measured as a framework runs them"},
+    {"cuDNN",
+     "convolutions",
+     {"libcudnn.so.9", "libcudnn.so"},
+     ask_cudnn,
+     "convolutions run as kernels of ours, and cannot be measured as a framework runs them"},
     {"NVML", "clocks, power, throttling", {"libnvidia-ml.so.1"}, ask_nvml, "clocks, power and throttling are not recorded"},
 };
 

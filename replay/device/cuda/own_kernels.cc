@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
-#include "replay/kernel/cuda_launch.h"
-#include "replay/kernel/cuda_prelude.h"
-#include "src/base/hash.h"
+#include "replay/device/cuda/own_elements.h"
 #include "src/base/math.h"
 
 namespace replay::cuda {
@@ -17,52 +16,16 @@ using base::Error;
 using base::Result;
 
 constexpr int64_t kTile = 64;
-constexpr int kThreads = 256;
-
-/// How an element is read and written; `whole`: integers are summed as numbers of 64 bits, which wrap as those of their type do.
-struct Element {
-  ir::Type type;
-  std::string_view stored, read, written;
-  bool whole;
-};
-constexpr Element kElements[] = {
-    {ir::Type::f16, "f16", "to_f32({})", "to_f16((float)({}))", false},
-    {ir::Type::bf16, "u16", "from_bf16({})", "to_bf16((float)({}))", false},
-    {ir::Type::f32, "float", "{}", "(float)({})", false},
-    {ir::Type::f64, "double", "{}", "(double)({})", false},
-    {ir::Type::f8e4m3fn, "u8", "from_e4m3({})", "", false},  // is not written
-    {ir::Type::f8e5m2, "u8", "from_e5m2({})", "", false},
-    {ir::Type::s8, "i8", "(u64)(i64){}", "(i8)({})", true},
-    {ir::Type::u8, "u8", "(u64){}", "(u8)({})", true},
-    {ir::Type::s16, "i16", "(u64)(i64){}", "(i16)({})", true},
-    {ir::Type::u16, "u16", "(u64){}", "(u16)({})", true},
-    {ir::Type::s32, "i32", "(u64)(i64){}", "(i32)({})", true},
-    {ir::Type::u32, "u32", "(u64){}", "(u32)({})", true},
-    {ir::Type::s64, "i64", "(u64){}", "(i64)({})", true},
-    {ir::Type::u64, "u64", "{}", "{}", true},
-};
-
-constexpr std::string_view kBf16 = R"(DEVICE float from_bf16(u16 x) { return bits_as<float>((u32)x << 16); }
-DEVICE u16 to_bf16(float x) {
-  const u32 b = bits_as<u32>(x);
-  return (u16)((b & 0x7fffffffu) > 0x7f800000u ? b >> 16 | 0x40 : (b + 0x7fffu + (b >> 16 & 1)) >> 16);
-}
-)";
-
-constexpr std::string_view kF8 = R"(DEVICE float from_e5m2(u8 x) { f16 y; y.bits = (u16)(x << 8); return to_f32(y); }
-DEVICE float from_e4m3(u8 x) {
-  const u32 sign = (u32)(x & 0x80) << 24, e = x >> 3 & 15, m = x & 7;
-  if (e == 15 && m == 7) return bits_as<float>(0x7fc00000u);
-  return e == 0 ? bits_as<float>(sign | 0x3f800000u) * (float)m * 0x1p-9f : bits_as<float>(sign | (e + 120) << 23 | m << 20);
-}
-)";
 
 /// tanh in terms of exp2 is right to 3 units of f32 here, because it is never taken near 0 alone: 1 is added to it.
-constexpr std::string_view kActivation = R"(DEVICE float gelu(float x) {
+constexpr std::string_view kActivation = R"(#ifndef PROFILE_GELU
+#define PROFILE_GELU
+DEVICE float gelu(float x) {
   const float y = 0.7978845608f * (x + 0.044715f * x * x * x), e = exp2f(-2.885390082f * (y < 0 ? -y : y));
   const float t = (1 - e) / (1 + e);
   return 0.5f * x * (1 + (y < 0 ? -t : t));
 }
+#endif
 )";
 
 /// {acc}: of the sums; {ai}, {aj}: which of a tile's rows and of its steps element i is, whichever lie next to each other in memory.
@@ -106,11 +69,6 @@ constexpr std::string_view kPermute = R"(KERNEL(256) k0(char* p0, char* p1) {{
 {steps}  at<{type}>(p1, to, {to_bytes}) = at<{type}>(p0, from, {from_bytes});
 }}
 )";
-
-const Element* element_of(ir::Type type) {
-  const auto found = std::ranges::find(kElements, type, &Element::type);
-  return found == std::end(kElements) ? nullptr : found;
-}
 
 /// Bytes up to the last element of an operand of `rows` × `columns`.
 int64_t bytes_of(const Gemm::Operand& o, int64_t batch, int64_t rows, int64_t columns) {
@@ -166,28 +124,6 @@ base::Status check_epilogue(const Gemm& g) {
   return {};
 }
 
-kernel::Kernel kernel_of(std::string name, std::string code, int64_t blocks, int operands, bool cooperates) {
-  kernel::Kernel made;
-  made.name = std::move(name);
-  made.code = std::string(kernel::cuda::kPrelude) + std::move(code);
-  made.key = base::hash128_hex(fmt::format("{} {}\n{}", blocks, operands, made.code));
-  made.operands = operands;
-  made.outputs = 1;
-  made.language = kernel::Language::cuda;
-  kernel::Part part;
-  part.symbol = "k0";
-  part.count = blocks;
-  part.block_threads = kThreads;
-  part.cooperates = cooperates;
-  made.parts = {part};
-  return made;
-}
-
-base::Status check_blocks(int64_t blocks) {
-  if (const std::string why = kernel::cuda::illegal({blocks, kThreads, 0, 24}); !why.empty()) return Error{why};
-  return {};
-}
-
 }  // namespace
 
 Result<kernel::Kernel> product_kernel(const Gemm& g) {
@@ -217,8 +153,7 @@ Result<kernel::Kernel> product_kernel(const Gemm& g) {
       arg("am", a_along_k ? "i / 16" : "i % 64"), arg("ak", a_along_k ? "i % 16" : "i / 64"), arg("bn", b_along_n ? "i % 64" : "i / 16"),
       arg("bk", b_along_n ? "i / 64" : "i % 16"), arg("load_a", fmt::format(fmt::runtime(a.read), load_a)),
       arg("load_b", fmt::format(fmt::runtime(b.read), load_b)), arg("store", stored(g, acc)), arg("params", params));
-  if (has(ir::Type::bf16)) code.insert(0, kBf16);
-  if (has(ir::Type::f8e4m3fn) || has(ir::Type::f8e5m2)) code.insert(0, kF8);
+  code.insert(0, functions_for({g.a.type, g.b.type, g.d.type, g.after.bias.buffer >= 0 ? g.after.bias.type : g.d.type}));
   if (g.after.activation == Epilogue::Activation::gelu) code.insert(0, kActivation);
   return kernel_of(fmt::format("product_{}_{}x{}x{}x{}", ir::text(g.d.type), g.batch, g.m, g.n, g.k), std::move(code), blocks,
                    static_cast<int>(operands_of(g).size()) - 1, true);
@@ -239,7 +174,7 @@ Result<kernel::Kernel> permute_kernel(const Permute& op) {
     to_last += (d.size - 1) * d.to;
     from_last += std::max<int64_t>(0, (d.size - 1) * d.from);
   }
-  const int64_t blocks = base::ceil_div(elements, kThreads);
+  const int64_t blocks = base::ceil_div(elements, kOwnThreads);
   RETURN_IF_ERROR(check_blocks(blocks));
   using fmt::arg;
   std::string code = fmt::format(fmt::runtime(kPermute), arg("elements", elements), arg("offset", op.from_offset), arg("steps", steps),
@@ -252,7 +187,8 @@ Result<kernel::Kernel> own_kernel(const Launch& launch) {
   if (const auto* gemm = std::get_if<Gemm>(&launch)) return product_kernel(*gemm);
   if (const auto* call = std::get_if<LibraryCall>(&launch)) {
     if (const auto* permute = std::get_if<Permute>(call->op.get())) return permute_kernel(*permute);
-    return Error{fmt::format("{}: no kernel of ours, and libraries of GPUs are not used yet", name_of(*call->op))};
+    if (const auto* convolution = std::get_if<Convolution>(call->op.get())) return convolution_kernel(*convolution);
+    return Error{fmt::format("{}: no kernel of ours, and no library of GPUs is used for it", name_of(*call->op))};
   }
   return Error{"no launch of a library"};
 }
@@ -261,7 +197,9 @@ std::vector<BufferId> args_of(const Launch& launch) {
   if (const auto* call = std::get_if<KernelCall>(&launch)) return call->args;
   if (const auto* gemm = std::get_if<Gemm>(&launch)) return operands_of(*gemm);
   const auto& call = std::get<LibraryCall>(launch);
-  return {call.in.at(0), call.out.at(0)};
+  std::vector<BufferId> args = call.in;
+  args.push_back(call.out.at(0));
+  return args;
 }
 
 base::Status accepts(const Launch& launch) {

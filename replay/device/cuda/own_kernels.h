@@ -1,5 +1,5 @@
-// Kernels of our own for what libraries do elsewhere: products and changes of layout. Right, and of a GPU's order of magnitude; not what a
-// framework runs, which calls cuBLASLt.
+// Kernels of our own for what libraries do elsewhere: products, convolutions and changes of layout. Right, and of a GPU's order of
+// magnitude; not what a framework runs, which calls cuBLASLt and cuDNN.
 #pragma once
 
 #include "replay/device.h"
@@ -10,6 +10,9 @@ namespace replay::cuda {
 /// Text and launch of a product: tiles of 64 × 64 in a block's memory, 16 results a thread; args A, B, D. Error: types without a kernel, or
 /// more tiles than a grid has.
 base::Result<kernel::Kernel> product_kernel(const Gemm& gemm);
+/// A sum a thread, or a block where sums are long and few; args X, W, what its epilogue takes, Y. Error: types without a kernel, or more
+/// sums than a grid has threads.
+base::Result<kernel::Kernel> convolution_kernel(const Convolution& op);
 /// One element a thread, in the order of the result; args: source, result.
 base::Result<kernel::Kernel> permute_kernel(const Permute& op);
 /// The kernel of a launch that is none of the plan's; the Error says why there is none.

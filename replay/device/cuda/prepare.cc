@@ -17,10 +17,18 @@ using base::Error;
 using base::Result;
 using base::Status;
 
-std::string precision_of(const Gemm& gemm) {
-  const bool wide = gemm.a.type == ir::Type::f64 || gemm.b.type == ir::Type::f64 || gemm.d.type == ir::Type::f64;
-  const std::string_view sums = ir::is_float(gemm.d.type) ? (wide ? "f64" : "f32") : "s64";
-  return fmt::format("{}×{}→{}→{}", ir::text(gemm.a.type), ir::text(gemm.b.type), sums, ir::text(gemm.d.type));
+std::string precision_of(ir::Type a, ir::Type b, ir::Type d) {
+  const bool wide = a == ir::Type::f64 || b == ir::Type::f64 || d == ir::Type::f64;
+  const std::string_view sums = ir::is_float(d) ? (wide ? "f64" : "f32") : "s64";
+  return fmt::format("{}×{}→{}→{}", ir::text(a), ir::text(b), sums, ir::text(d));
+}
+
+/// Of a product or convolution; "" of other launches.
+std::string precision_of(const Launch& launch) {
+  if (const auto* gemm = std::get_if<Gemm>(&launch)) return precision_of(gemm->a.type, gemm->b.type, gemm->d.type);
+  const auto* call = std::get_if<LibraryCall>(&launch);
+  const auto* c = call == nullptr ? nullptr : std::get_if<Convolution>(call->op.get());
+  return c == nullptr ? "" : precision_of(c->x.type, c->w.type, c->y.type);
 }
 
 Status check_memory(const Layout& layout, const Gpu& gpu) {
@@ -80,7 +88,7 @@ class Resolver {
       return made;
     }
     for (const Launch& launch : step.launches) {
-      if (const auto* gemm = std::get_if<Gemm>(&launch); gemm != nullptr && made.precision.empty()) made.precision = precision_of(*gemm);
+      if (made.precision.empty()) made.precision = precision_of(launch);
       if (auto routine = routines_.of(launch))
         add_routine(*std::move(routine), routines_.record_of(launch), made);
       else if (is_kernel(launch))

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replay/device/cuda/cublas.h"
+#include "replay/device/cuda/cudnn.h"
 #include "replay/device/cuda/prepare.h"
 
 namespace replay::cuda {
@@ -15,15 +16,20 @@ namespace replay::cuda {
 /// The libraries of a device, opened when a plan first has work for them: that alone takes a second. A GPU's context is current.
 class Libraries {
  public:
-  explicit Libraries(const Opener& opener) : opener_(opener) {}
+  explicit Libraries(const Opener& opener, int trials = 0) : opener_(opener), trials_(trials) {}
   /// Error: why there is none.
   base::Result<const Cublas*> cublas();
-  /// "cuBLASLt 13.1", of those that are open; "": none.
+  base::Result<Cudnn*> cudnn();
+  /// "cuBLASLt 13.1, cuDNN 9.19", of those that are open; "": none.
   std::string text() const;
+  /// Choices that are timed for each distinct call; 0: none.
+  int trials() const { return trials_; }
 
  private:
   const Opener& opener_;
+  int trials_;
   std::optional<base::Result<std::unique_ptr<Cublas>>> cublas_;
+  std::optional<base::Result<std::unique_ptr<Cudnn>>> cudnn_;
 };
 
 class Routines {
@@ -61,8 +67,13 @@ class Routines {
   };
 
   Asked ask(const Gemm& gemm);
+  Asked ask(const LibraryCall& call);
   void add(const Launch& launch, std::string_view step);
-  base::Status try_out(Entry& entry, Kind& kind);
+  int64_t workspace_of(Routine& routine) const;
+  base::Status settle(Entry& entry, Kind& kind);
+  base::Result<bool> try_out(Entry& entry, Kind& kind);
+  base::Status tune(Entry& entry, Kind& kind);
+  base::Result<double> time(const Routine& routine) const;
   base::Result<int64_t> operations_of(const Routine& routine);
   Address address(BufferId buffer) const { return buffer < 0 ? 0 : ready_.address(buffer); }
 
@@ -73,6 +84,7 @@ class Routines {
   std::vector<const Launch*> order_;
   std::map<std::string, Kind> kinds_;
   std::vector<model::KernelRecord> records_;
+  int64_t workspace_bytes_ = 0;
 };
 
 }  // namespace replay::cuda

@@ -9,14 +9,13 @@
 #include <numbers>
 #include <vector>
 
-#include "src/base/small_float.h"
+#include "tests/support/fake_gpu/elements.h"
 #include "tests/support/fake_gpu/gpu.h"
 
 namespace fake_gpu {
 namespace {
 
 constexpr int kNotInitialized = 1, kInvalid = 7, kMapping = 11, kUnsupported = 15;
-constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kS8 = 3, kS32 = 10, kBf16 = 14, kE4m3 = 28, kE5m2 = 29;
 
 struct Choice {
   uint64_t words[8];  ///< id, tile, split of the sum, stages, alignments of A, B, C, D in 16 bits each
@@ -68,41 +67,6 @@ int set(void* which, int attribute, const void* value, size_t bytes, const std::
   return 0;
 }
 
-const std::map<int, size_t> kBytes{{kF32, 4}, {kF64, 8}, {kF16, 2}, {kS8, 1}, {kS32, 4}, {kBf16, 2}, {kE4m3, 1}, {kE5m2, 1}};
-const std::map<int, base::FloatFormat> kSmall{{kF16, base::kF16}, {kBf16, base::kBf16}, {kE4m3, base::kF8e4m3fn}, {kE5m2, base::kF8e5m2}};
-
-template <typename T>
-double read_as(Address at) {
-  T value;
-  std::memcpy(&value, reinterpret_cast<const void*>(at), sizeof value);
-  return static_cast<double>(value);
-}
-template <typename T>
-void write_as(Address at, double value) {
-  const T typed = static_cast<T>(value);
-  std::memcpy(reinterpret_cast<void*>(at), &typed, sizeof typed);
-}
-
-double read(int type, Address array, int64_t element) {
-  const size_t bytes = kBytes.at(type);
-  const Address at = array + static_cast<Address>(element) * bytes;
-  if (const auto format = kSmall.find(type); format != kSmall.end())
-    return base::decode(static_cast<uint32_t>(bytes == 2 ? read_as<uint16_t>(at) : read_as<uint8_t>(at)), format->second);
-  if (type == kF64) return read_as<double>(at);
-  return type == kF32 ? read_as<float>(at) : type == kS8 ? read_as<int8_t>(at) : read_as<int32_t>(at);
-}
-void write(int type, Address array, int64_t element, double value) {
-  const size_t bytes = kBytes.at(type);
-  const Address at = array + static_cast<Address>(element) * bytes;
-  if (const auto format = kSmall.find(type); format != kSmall.end()) {
-    const uint32_t bits = base::encode(static_cast<float>(value), format->second);
-    return bytes == 2 ? write_as<uint16_t>(at, bits) : write_as<uint8_t>(at, bits);
-  }
-  if (type == kF64) return write_as<double>(at, value);
-  if (type == kF32) return write_as<float>(at, value);
-  type == kS8 ? write_as<int8_t>(at, value) : write_as<int32_t>(at, value);
-}
-
 struct Matrix {
   int type = 0;
   int64_t rows = 0, columns = 0, ld = 0, stride = 0;
@@ -111,9 +75,9 @@ struct Matrix {
 
   double operator()(int64_t b, int64_t row, int64_t column) const { return read(type, at, b * stride + column * ld + row); }
   bool is_whole() const {
-    if (ld < rows || !kBytes.contains(type)) return false;
+    if (ld < rows || !element_bytes().contains(type)) return false;
     const int64_t last = (batch - 1) * stride + (columns - 1) * ld + rows;
-    return Gpu::inside(at, static_cast<size_t>(last) * kBytes.at(type));
+    return Gpu::inside(at, static_cast<size_t>(last) * element_bytes().at(type));
   }
 };
 Matrix matrix_of(const Description& d, Address at) {
@@ -195,9 +159,9 @@ int look_at(const Product& w, const Choice& chosen, Address workspace, size_t wo
   const std::array<Address, 4> at{w.a.at, w.b.at, w.c.at, w.d.at};
   for (size_t k = 0; k < at.size(); ++k)
     if (at[k] % (chosen.words[4] >> (16 * k) & 0xffff) != 0) return kInvalid;
-  if ((w.epilogue & 4) != 0 && !Gpu::inside(w.bias, static_cast<size_t>(w.d.rows) * kBytes.at(w.bias_type))) return kMapping;
+  if ((w.epilogue & 4) != 0 && !Gpu::inside(w.bias, static_cast<size_t>(w.d.rows) * element_bytes().at(w.bias_type))) return kMapping;
   if ((w.epilogue & 128) != 0 &&
-      (w.aux_ld % 8 != 0 || !Gpu::inside(w.aux, static_cast<size_t>(w.aux_ld * w.d.columns) * kBytes.at(w.d.type))))
+      (w.aux_ld % 8 != 0 || !Gpu::inside(w.aux, static_cast<size_t>(w.aux_ld * w.d.columns) * element_bytes().at(w.d.type))))
     return kInvalid;
   const size_t needed = chosen.words[2] > 1 ? static_cast<size_t>(w.d.rows * w.d.columns * w.d.batch) * 4 : 0;
   return needed == 0 || (workspace_bytes >= needed && workspace % 256 == 0 && Gpu::inside(workspace, needed)) ? 0 : kInvalid;

@@ -4,16 +4,21 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
 
+#include "replay/element.h"
 #include "replay/prepare.h"
+#include "replay/reference/reference.h"
+#include "replay/rewrite.h"
 
 namespace replay::cuda {
 namespace {
 
 void* open_fake(const char* file) {
-  constexpr std::string_view kKnown[] = {"libcuda.so.1", "libcupti.so.13", "libnvrtc.so.13", "libcublasLt.so.13", "libnvidia-ml.so.1"};
+  constexpr std::string_view kKnown[] = {"libcuda.so.1",      "libcupti.so.13", "libnvrtc.so.13",
+                                         "libcublasLt.so.13", "libcudnn.so.9",  "libnvidia-ml.so.1"};
   return std::ranges::find(kKnown, file) != std::end(kKnown)
              ? dlopen((std::string(BINARY_DIR "/tests/fake_gpu/") + file).c_str(), RTLD_NOW | RTLD_LOCAL)
              : nullptr;
@@ -36,12 +41,14 @@ base::Status replay(const std::string& text, const Request& request, Replayed& o
   DeviceOptions options;
   options.mode = request.mode;
   options.threads = 2;
+  options.autotune = request.autotune;
   ASSIGN_OR_RETURN(const auto device, open_with(options, fake_opener()));
   PlanOptions how;
   how.rounding = Rounding::each;
   how.target = device->target();
   how.device_class = "cuda";
   how.accepts = device->accepts();
+  how.arranges = device->arranges();
   ASSIGN_OR_RETURN(Plan plan, make_plan(module, how));
   for (const Step* step : plan.steps) out.names.push_back(step->name);
   RETURN_IF_ERROR(replay::prepare(plan, *device));
@@ -61,7 +68,45 @@ base::Status replay(const std::string& text, const Request& request, Replayed& o
   return out.outcome.error.empty() ? base::Status() : base::Error{out.outcome.error};
 }
 
+/// Numbers between -1 and 1 in every parameter.
+std::vector<Tensor> some_arguments(const ir::Module& module) {
+  std::vector<Tensor> made;
+  const ir::Computation& entry = module.comp(module.entry);
+  for (const ir::InstrId id : entry.parameters) {
+    Tensor array{module.shape(entry.instrs[static_cast<size_t>(id)]), {}, {}};
+    array.data.resize(static_cast<size_t>(ir::bytes(array.shape)));
+    for (int64_t k = 0; k < ir::elements(array.shape); ++k)
+      store_real(array.shape.type, array.data.data(), k, static_cast<double>((k * 5 + id) % 9 - 4) / 4);
+    made.push_back(std::move(array));
+  }
+  return made;
+}
+
+std::vector<Tensor> leaves_of(Tensor value) { return value.shape.is_tuple() ? value.elements : std::vector<Tensor>{std::move(value)}; }
+
+base::Result<std::vector<Tensor>> rewritten_and_run(const ir::Module& module, Products products) {
+  ASSIGN_OR_RETURN(const auto runs, rewritten(module, products));
+  if (runs == nullptr) return base::Error{"is not rewritten"};
+  ASSIGN_OR_RETURN(Tensor value, reference::Evaluator(*runs, Rounding::each).run(runs->entry, some_arguments(module)));
+  return leaves_of(std::move(value));
+}
+
 }  // namespace
+
+std::string apart_and_whole(const std::string& text) {
+  const auto module = importers::hlo::parse(text, "test");
+  if (!module.ok()) return module.error().message;
+  const auto apart = rewritten_and_run(*module, Products::apart), whole = rewritten_and_run(*module, Products::whole);
+  if (!apart.ok() || !whole.ok()) return (apart.ok() ? whole : apart).error().message;
+  if (apart->size() != whole->size()) return "other results";
+  for (size_t leaf = 0; leaf < apart->size(); ++leaf)
+    for (int64_t k = 0; k < ir::elements((*apart)[leaf].shape); ++k) {
+      const auto value = [&](const Tensor& array) { return load_real(array.shape.type, array.data.data(), k); };
+      const double a = value((*apart)[leaf]), b = value((*whole)[leaf]);
+      if (!(std::fabs(a - b) <= 1e-3)) return std::to_string(a) + " and " + std::to_string(b) + " at " + std::to_string(k);
+    }
+  return "";
+}
 
 const char* const kProgram = R"(HloModule m
 add { a = f32[] parameter(0)

@@ -55,7 +55,10 @@ struct Request {
   std::string mode = "stream";
   bool verify = true;
   int passes = 2;
+  int autotune = 0;
 };
+/// "": a call taken apart has the values that it has as a whole (decompose.h), by the reference; else what differs, or fails.
+std::string apart_and_whole(const std::string& text);
 /// Plans, prepares, fills, verifies and measures; the device is closed when this returns.
 Replayed replay_on_fake(const std::string& text, const Request& request);
 

@@ -72,6 +72,20 @@ TEST_F(RunTest, KeepsClocksAroundPassesAndSaysWhatSlowedThem) {
             "0|9000|1980|400|60| 1|9000|1005|412|71|power cap, heat (driver) 2|9000|NULL|0|NULL|");
 }
 
+TEST_F(RunTest, KeepsWhatALibraryCouldHaveRun) {
+  {
+    Store store = open_store();
+    const auto ids = store.add(imported(kProgram));
+    model::Run what = tiny_run(*ids);
+    what.kernels[1].trials = {{1, "engine 1", 4000.5, 10, false}, {3, "engine 38", 2000, 10, true}};
+    const auto run = store.begin(what);
+    ASSERT_TRUE(run.ok()) << run.error().message;
+    ASSERT_TRUE(store.describe(*run, what).ok());
+  }
+  EXPECT_EQ(ask(path(), "SELECT kernel, rank, implementation, format('%g', median_ns), executions, chosen FROM kernel_trial"),
+            "1|1|engine 1|4000.5|10|0 1|3|engine 38|2000|10|1");
+}
+
 TEST_F(RunTest, DescribedAgainReplacesWhatWasKnown) {
   Store store = open_store();
   const auto ids = store.add(imported(kProgram));

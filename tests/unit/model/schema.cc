@@ -28,7 +28,7 @@ TEST_F(Schema, EveryTableAndViewHasASentenceAboveIt) {
     EXPECT_TRUE(lines[i - 1].starts_with("-- ")) << lines[i];
     ++found;
   }
-  EXPECT_EQ(found, 38 + 24);
+  EXPECT_EQ(found, 39 + 24);
 }
 
 TEST_F(Schema, EveryColumnHasAComment) {
