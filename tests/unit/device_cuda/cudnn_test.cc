@@ -122,6 +122,36 @@ TEST(Cudnn, WhereTheHeuristicsFailTheFallbackIsAsked) {
   EXPECT_EQ(of_libraries(run).at(0).implementation, "cuDNN 9.19: configuration 1 of 1, engine 0, workspace 0 B, 1 operation");
 }
 
+/// Calls as XLA makes them, with a workspace of their own, which nobody reads.
+constexpr const char* kCalls = R"(HloModule m
+ENTRY e { x = f32[2,3,9,8] parameter(0)
+ w = f32[4,3,3,3] parameter(1)
+ g = f32[2,4,5,4] parameter(2)
+ a = (f32[2,4,5,4], u8[64]) custom-call(x, w), window={size=3x3 stride=2x2 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01, custom_call_target="__cudnn$convForward"
+ b = (f32[2,3,9,8], u8[64]) custom-call(g, w), window={size=3x3 stride=2x2 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01, custom_call_target="__cudnn$convBackwardInput"
+ c = (f32[4,3,3,3], u8[64]) custom-call(x, g), window={size=3x3 stride=2x2 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01, custom_call_target="__cudnn$convBackwardFilter"
+ y = f32[2,4,5,4] get-tuple-element(a), index=0
+ dx = f32[2,3,9,8] get-tuple-element(b), index=0
+ dw = f32[4,3,3,3] get-tuple-element(c), index=0
+ ROOT r = (f32[2,4,5,4], f32[2,3,9,8], f32[4,3,3,3]) tuple(y, dx, dw) }
+)";
+
+TEST(Cudnn, ItsOwnCallsAreLibraryCallsAndKernelsWithoutIt) {
+  for (const char* plan : {"", "fail=cudnnCreate:1:1001"}) {
+    plan_fake(plan);
+    const Replayed run = replay_on_fake(kCalls, {.passes = 1});
+    ASSERT_FALSE(run.error) << run.error->message;
+    EXPECT_EQ(run.outcome.failed_step, -1) << plan;
+    EXPECT_EQ(run.classes, std::vector<Class>(3, *plan == 0 ? Class::library : Class::kernel));
+    const auto records = of_libraries(run);
+    if (*plan != 0) continue;
+    ASSERT_EQ(records.size(), 3u);
+    EXPECT_EQ(records[0].source.substr(0, 7), "forward");
+    EXPECT_EQ(records[1].source.substr(0, 21), "gradient of the input");
+    EXPECT_EQ(records[2].source.substr(0, 23), "gradient of the weights");
+  }
+}
+
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
