@@ -1,7 +1,7 @@
 // A GPU for tests, on the host: libraries under the names of NVIDIA's (libcuda.so.1, libcupti.so.13, libnvrtc.so.13, libcublasLt.so.13,
-// libcudnn.so.9), all of them this one, that the program opens as it opens theirs. Memory is memory of the host between pages that cannot be
-// touched, machine code is code of the host, made from the same text (tests/support/cuda_on_host.h), and time is counted, not measured: 2 µs a
-// launch and 1 ns a block.
+// libcudnn.so.9), all of them this one, that the program opens as it opens theirs. Memory is memory of the host between pages that cannot
+// be touched, machine code is code of the host, made from the same text (tests/support/cuda_on_host.h), and time is counted, not measured:
+// 2 µs a launch and 1 ns a block.
 //
 // What a test wants to happen it says in the environment, or by fake_gpu_plan(): words separated by spaces,
 //
