@@ -84,4 +84,18 @@ std::vector<const Step*> startable(const Plan& plan) {
   return all;
 }
 
+std::vector<ir::InstrId> overwritten_operands(const ir::Module& module, const Step& step) {
+  std::vector<ir::InstrId> overwritten;
+  const ir::Computation& comp = module.comp(step.instr.comp);
+  std::span<const BufferId> rest = step.in;
+  for (const ir::InstrId operand : comp.instrs[static_cast<size_t>(step.instr.instr)].operands) {
+    const size_t count = ir::leaves(module.shape(comp.instrs[static_cast<size_t>(operand)])).size();
+    const auto own = rest.first(std::min(count, rest.size()));
+    const auto is_own = [&](const InPlace& pair) { return std::ranges::find(own, pair.operand) != own.end(); };
+    if (std::ranges::any_of(step.in_place, is_own)) overwritten.push_back(operand);
+    rest = rest.subspan(own.size());
+  }
+  return overwritten;
+}
+
 }  // namespace replay

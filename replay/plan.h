@@ -92,6 +92,8 @@ struct PlanOptions {
 };
 /// All that a device must be able to start, by id: the steps, and behind them those of the variants.
 std::vector<const Step*> startable(const Plan& plan);
+/// Operands of the step's instruction that it overwrites.
+std::vector<ir::InstrId> overwritten_operands(const ir::Module& module, const Step& step);
 /// Outputs that share memory with parameters by the module's header: (output, parameter).
 std::vector<std::pair<BufferId, BufferId>> aliased_outputs(const Plan& plan);
 base::Result<Plan> make_plan(const ir::Module& module, const PlanOptions& options);

@@ -11,15 +11,18 @@ tools/build.sh differential || exit 1
 tools/build.sh unit_importers || exit 1
 PROFILE_HOSTILE=full build/tests/unit_importers || failed=1
 for language in llvm-ir c cuda; do build/tests/differential --from "${1:-1}" --count 20000 --language "$language" || failed=1; done
-# Every distinct kernel of the op files and samples, and those of 1,000 random modules, as machine code; skipped (77) where there is no NVRTC.
+# Every distinct kernel of the samples, and one of every opcode and type, as machine code and on the host; those of the op files and of 1,000
+# random modules as machine code; skipped (77) where there is no NVRTC.
 cmake --build build --target cuda_text || exit 1
 machine_code() {
   build/tests/cuda_text "$@"
   local status=$?
   [ $status -eq 0 ] || [ $status -eq 77 ] || failed=1
 }
-machine_code --architecture 80 90 100 -- tests/ops/*.hlo samples/*.hlo.txt samples/*.paddle.txt samples/*.tfnodes.txt
-machine_code --architecture 90 --random 1000 --seed "${1:-1}"
+machine_code --architecture 80 90 100 --threads "$(nproc)" --host -- samples/*.hlo.txt samples/*.paddle.txt samples/*.tfnodes.txt
+machine_code --architecture 80 90 100 --threads "$(nproc)" --host --types
+machine_code --architecture 80 90 100 --threads "$(nproc)" -- tests/ops/*.hlo
+machine_code --architecture 80 90 100 --threads "$(nproc)" --random 1000 --seed "${1:-1}"
 # All op files on the cuda device, on a GPU that the host plays.
 cmake --build build --target fake_gpu ops || exit 1
 LD_LIBRARY_PATH=build/tests/fake_gpu PROFILE_CACHE=build/tests/cubins_ops build/tests/ops --gtest_filter='*HaveTheExpectedValues*' || failed=1

@@ -217,43 +217,44 @@ NodeId tangent(Graph& g, Typed x) {
   return inlined_f32<Function::tanh, tanh_f32>(g, x);
 }
 
+enum class Of : uint8_t { all, floats, bits };  ///< bits: integers and pred
 struct RealUnary {
   Op op;
-  bool floats_only;
+  Of of;
   NodeId (*make)(Graph&, Typed);
 };
 constexpr RealUnary kRealUnary[] = {
-    {Op::abs, false, absolute},
-    {Op::negate, false, negate},
-    {Op::sign, false, sign_of},
-    {Op::floor, true, direct<Code::floor>},
-    {Op::ceil, true, direct<Code::ceil>},
-    {Op::round_nearest_afz, true, direct<Code::round>},
-    {Op::round_nearest_even, true, direct<Code::rint>},
-    {Op::sqrt, true, square_root},
-    {Op::rsqrt, true, inverse_root},
-    {Op::cbrt, true, called<Function::cbrt>},
-    {Op::exponential, true, inlined_f32<Function::exp, exp_f32>},
-    {Op::exponential_minus_one, true, called<Function::expm1>},
-    {Op::log, true, inlined_f32<Function::log, log_f32>},
-    {Op::log_plus_one, true, called<Function::log1p>},
-    {Op::logistic, true, logistic},
-    {Op::tanh, true, tangent},
-    {Op::tan, true, called<Function::tan>},
-    {Op::sine, true, called<Function::sin>},
-    {Op::cosine, true, called<Function::cos>},
-    {Op::sinh, true, called<Function::sinh>},
-    {Op::cosh, true, called<Function::cosh>},
-    {Op::asin, true, called<Function::asin>},
-    {Op::acos, true, called<Function::acos>},
-    {Op::asinh, true, called<Function::asinh>},
-    {Op::acosh, true, called<Function::acosh>},
-    {Op::atanh, true, called<Function::atanh>},
-    {Op::erf, true, called<Function::erf>},
-    {Op::not_, false, invert},
-    {Op::popcnt, false, population},
-    {Op::count_leading_zeros, false, count_leading_zeros},
-    {Op::is_finite, false, is_finite},
+    {Op::abs, Of::all, absolute},
+    {Op::negate, Of::all, negate},
+    {Op::sign, Of::all, sign_of},
+    {Op::floor, Of::floats, direct<Code::floor>},
+    {Op::ceil, Of::floats, direct<Code::ceil>},
+    {Op::round_nearest_afz, Of::floats, direct<Code::round>},
+    {Op::round_nearest_even, Of::floats, direct<Code::rint>},
+    {Op::sqrt, Of::floats, square_root},
+    {Op::rsqrt, Of::floats, inverse_root},
+    {Op::cbrt, Of::floats, called<Function::cbrt>},
+    {Op::exponential, Of::floats, inlined_f32<Function::exp, exp_f32>},
+    {Op::exponential_minus_one, Of::floats, called<Function::expm1>},
+    {Op::log, Of::floats, inlined_f32<Function::log, log_f32>},
+    {Op::log_plus_one, Of::floats, called<Function::log1p>},
+    {Op::logistic, Of::floats, logistic},
+    {Op::tanh, Of::floats, tangent},
+    {Op::tan, Of::floats, called<Function::tan>},
+    {Op::sine, Of::floats, called<Function::sin>},
+    {Op::cosine, Of::floats, called<Function::cos>},
+    {Op::sinh, Of::floats, called<Function::sinh>},
+    {Op::cosh, Of::floats, called<Function::cosh>},
+    {Op::asin, Of::floats, called<Function::asin>},
+    {Op::acos, Of::floats, called<Function::acos>},
+    {Op::asinh, Of::floats, called<Function::asinh>},
+    {Op::acosh, Of::floats, called<Function::acosh>},
+    {Op::atanh, Of::floats, called<Function::atanh>},
+    {Op::erf, Of::floats, called<Function::erf>},
+    {Op::not_, Of::bits, invert},
+    {Op::popcnt, Of::bits, population},
+    {Op::count_leading_zeros, Of::bits, count_leading_zeros},
+    {Op::is_finite, Of::all, is_finite},
 };
 
 NodeId plain(Graph& g, Op op, Type type, NodeId a, NodeId b) {
@@ -263,8 +264,9 @@ NodeId plain(Graph& g, Op op, Type type, NodeId a, NodeId b) {
   }
   constexpr std::pair<Op, Code> kCodes[] = {{Op::add, Code::add},   {Op::subtract, Code::sub}, {Op::multiply, Code::mul},
                                             {Op::and_, Code::and_}, {Op::or_, Code::or_},      {Op::xor_, Code::xor_}};
+  const bool of_bits = op == Op::and_ || op == Op::or_ || op == Op::xor_;
   for (const auto& [hlo, code] : kCodes)
-    if (hlo == op) return g.binary(code, a, b);
+    if (hlo == op && !(of_bits && ir::is_float(type))) return g.binary(code, a, b);
   return -1;
 }
 
@@ -342,12 +344,12 @@ NodeId clamp(Graph& g, Typed low, Typed x, Typed high) {
 
 NodeId unary(Graph& g, const ElementOp& op, Typed x) {
   if (op.op == Op::reduce_precision) return reduce_precision(g, op, x);
-  if (op.op == Op::real) return x.node;
-  if (op.op == Op::imag) return number(g, g.type(x.node), 0);
+  if (op.op == Op::real && ir::is_float(x.type)) return x.node;
+  if (op.op == Op::imag && ir::is_float(x.type)) return number(g, g.type(x.node), 0);
   if (op.op == Op::bitcast_convert && x.type == op.type) return x.node;
   if (op.op == Op::bitcast_convert && bits_of(x.type) == bits_of(op.type)) return from_pattern(g, pattern_of(g, x), op.type);
   for (const RealUnary& row : kRealUnary)
-    if (row.op == op.op && (!row.floats_only || ir::is_float(x.type))) return row.make(g, x);
+    if (row.op == op.op && (row.of == Of::all || (row.of == Of::floats) == ir::is_float(x.type))) return row.make(g, x);
   return -1;
 }
 
@@ -370,6 +372,9 @@ base::Result<NodeId> elementwise(Graph& graph, const ElementOp& op, std::span<co
     const std::string_view type = in.empty() ? ir::text(op.type) : ir::text(in[0].type);
     return base::Error{fmt::format("not for {}", type)};
   }
+  const Reg reg = register_of(op.type);
+  const bool other_precision = is_float(reg) && is_float(graph.type(result)) && reg != graph.type(result) && !graph.is_pair(result);
+  if (other_precision) return graph.cast(reg == Reg::f64 ? Code::fpext : Code::fptrunc, reg, result);  // as the program declares it
   return wrapped(graph, result, op.type);
 }
 

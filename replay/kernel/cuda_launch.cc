@@ -13,11 +13,12 @@ namespace {
 
 constexpr int64_t kAccessBytes = 16;
 constexpr int64_t kMostLanes = 8;
-constexpr int64_t kMostValues = 512;     ///< in a thread's straight code: what compiles without spilling in a second
-constexpr int64_t kShortLength = 2048;   ///< elements of a row that one warp reduces where there are rows enough
-constexpr int64_t kVectorsOfThread = 4;  ///< of a row that a block reduces
-constexpr int64_t kSplitVectors = 8;     ///< of a thread, at least, where a row is split over blocks
-constexpr int64_t kFewestRows = 64;      ///< of a block of a split column reduction
+constexpr int64_t kMostValues = 512;       ///< in a thread's straight code: what compiles without spilling in a second
+constexpr int64_t kShortLength = 2048;     ///< elements of a row that one warp reduces where there are rows enough
+constexpr int64_t kMostValuesOfFew = 256;  ///< for which the 64 registers suffice that a thread of a block of 1024 has
+constexpr int64_t kVectorsOfThread = 4;    ///< of a row that a block reduces
+constexpr int64_t kSplitVectors = 8;       ///< of a thread, at least, where a row is split over blocks
+constexpr int64_t kFewestRows = 64;        ///< of a block of a split column reduction
 
 int64_t power_up(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, n)))); }
 
@@ -50,7 +51,8 @@ Team plan_rows(int64_t rows, int64_t length, const Vector& vector, int multiproc
   } else if (length <= kShortLength && rows >= many) {
     plan.team = kWarp;
   } else {
-    plan.team = plan.threads = static_cast<int>(std::clamp<int64_t>(power_up(base::ceil_div(vectors, kVectorsOfThread)), 2 * kWarp, 1024));
+    const int64_t most = plan.lanes * vector.nodes > kMostValuesOfFew ? 512 : 1024;
+    plan.team = plan.threads = static_cast<int>(std::clamp<int64_t>(power_up(base::ceil_div(vectors, kVectorsOfThread)), 2 * kWarp, most));
     const int64_t wanted = base::ceil_div(int64_t{4} * multiprocessors, rows);
     if (rows < multiprocessors) plan.splits = std::clamp<int64_t>(base::ceil_div(vectors, plan.threads * kSplitVectors), 1, wanted);
   }

@@ -20,21 +20,6 @@
 namespace cli {
 namespace {
 
-/// Operands that the step overwrites in the program.
-std::vector<ir::InstrId> overwritten_operands(const ir::Module& module, const replay::Step& step) {
-  std::vector<ir::InstrId> overwritten;
-  const ir::Computation& comp = module.comp(step.instr.comp);
-  std::span<const replay::BufferId> rest = step.in;
-  for (const ir::InstrId operand : comp.instrs[static_cast<size_t>(step.instr.instr)].operands) {
-    const size_t count = ir::leaves(module.shape(comp.instrs[static_cast<size_t>(operand)])).size();
-    const auto own = rest.first(std::min(count, rest.size()));
-    const auto is_own = [&](const replay::InPlace& pair) { return std::ranges::find(own, pair.operand) != own.end(); };
-    if (std::ranges::any_of(step.in_place, is_own)) overwritten.push_back(operand);
-    rest = rest.subspan(own.size());
-  }
-  return overwritten;
-}
-
 /// Saves the samples of the step under its number in the whole plan; passes are counted on through all steps.
 class IsolatedRecorder : public replay::Observer {
  public:
@@ -127,7 +112,7 @@ class Runner {
 
   base::Status measure(const std::vector<replay::StepId>& group, IsolatedRecorder& recorder, int32_t done, double budget_s) {
     const replay::Step& first = step(group.front());
-    const ir::Module module = ir::extract_instruction(*plan_.module, first.instr, overwritten_operands(*plan_.module, first));
+    const ir::Module module = ir::extract_instruction(*plan_.module, first.instr, replay::overwritten_operands(*plan_.module, first));
     ASSIGN_OR_RETURN(const auto device, device_for(options_));
     const base::Status measured = measure(group, module, *device, recorder, done, budget_s);
     lost_ = device->lost();

@@ -1,7 +1,7 @@
 // Faults that a GPU would keep to itself, planted in the text of a kernel: each is found when the text runs on the host.
 #include <gtest/gtest.h>
 
-#include "tests/cuda_text/on_host.h"
+#include "tests/cuda_text/all_of.h"
 
 namespace cuda_text {
 namespace {
@@ -18,14 +18,15 @@ constexpr const char* kSoftmax =
 
 /// Softmax with the `number`-th occurrence of a text after the head of its function replaced: what it shows in any order.
 std::string with_fault(const std::string& what, const std::string& with, int number = 0) {
-  OnHost run({kSoftmax});
+  OnHost run;
+  add_all(run, {kSoftmax});
   std::string& code = run.kernel(0).code;
   size_t at = code.find(what, code.rfind("KERNEL("));
   for (; number > 0 && at != std::string::npos; --number) at = code.find(what, at + 1);
   EXPECT_NE(at, std::string::npos) << what << "\n" << code;
   if (at == std::string::npos) return "";
   code.replace(at, what.size(), with);
-  run.compile();
+  EXPECT_TRUE(run.compile().ok());
   return run.shows(0);
 }
 

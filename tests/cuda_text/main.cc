@@ -1,180 +1,162 @@
-// Every distinct kernel of some programs as machine code of GPUs, without a GPU:
+// Every distinct kernel of some programs as machine code of GPUs, and on the host, without a GPU:
 //
-//   cuda_text [--architecture 90]… [--every N] [--from K] [--random N --seed S] [--dump FOLDER] FILE…
+//   cuda_text [--architecture 90]… [--host] [--every N] [--from K] [--random N --seed S] [--types] [--threads N] [--dump FOLDER] FILE…
 //
-// A file is of any format that profile imports; --random adds the differential tests' modules of seeds S … S + N - 1. Kernels are those of
-// the plans and the device's own. Prints what spills registers or needs a stack, and sums. Exit 1: a text that NVRTC refuses, a spill, or a
-// stack frame; 77: there is no NVRTC.
+// A file is of any format that profile imports; --random adds the differential tests' modules of seeds S … S + N - 1, --types
+// every opcode on every type. Kernels are those of the plans and the device's own. --host runs each kernel's step at a smaller size on the
+// host. Prints what is wrong with a kernel, and a line for each program. Exit 1: a text that NVRTC refuses, a spill, a stack frame, a
+// result that differs; 77: there is no NVRTC, and what
+// --host says is right.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <set>
-#include <span>
 
-#include "importers/hlo/hlo.h"
-#include "importers/importer.h"
-#include "replay/device/cuda/compiler.h"
-#include "replay/device/cuda/cudnn_plan.h"
-#include "replay/device/cuda/own_kernels.h"
-#include "replay/plan.h"
-#include "src/base/file.h"
-#include "tests/differential/generate.h"
+#include "src/base/clock.h"
+#include "tests/cuda_text/distinct.h"
+#include "tests/cuda_text/host_run.h"
+#include "tests/cuda_text/machine_code.h"
 
 namespace {
 
+using cuda_text::Distinct;
 constexpr int kSkipped = 77;
-constexpr size_t kTogether = 24;  ///< kernels of one program: what NVRTC does once a program takes as long as one or two kernels
 
-struct Text {
-  std::string name, key, code;
-  std::vector<std::string> symbols;
+struct Options {
+  std::vector<int> architectures;
+  std::vector<std::string> files;
+  std::string folder;
+  size_t every = 1, from = 0;
+  uint64_t random = 0, seed = 1;
+  int threads = 1;
+  bool host = false, types = false;
 };
 
-std::string symbol_of(const Text& text, size_t part) { return fmt::format("kernel_{}_{}", text.key, part); }
-
-/// Distinct kernels, in the order in which they are met.
-class Texts {
- public:
-  /// Every module of a file. The caller decides what an Error means.
-  base::Status add_file(const std::string& file) {
-    ASSIGN_OR_RETURN(const std::string bytes, base::read_file(file));
-    ASSIGN_OR_RETURN(const model::Imported imported, importers::import({file, bytes}));
-    for (const ir::Module& module : imported.modules) RETURN_IF_ERROR(add_module(module, std::filesystem::path(file).stem().string()));
-    return {};
-  }
-  base::Status add_random(uint64_t seed) {
-    const std::string name = fmt::format("seed {}", seed);
-    ASSIGN_OR_RETURN(const ir::Module module, importers::hlo::parse(differential::random_module(seed), name));
-    return add_module(module, name);
-  }
-  const std::vector<Text>& all() const { return all_; }
-
- private:
-  base::Status add_module(const ir::Module& module, const std::string& name) {
-    replay::PlanOptions options;
-    options.rounding = replay::Rounding::each;
-    options.target.language = kernel::Language::cuda;
-    options.device_class = "cuda";
-    options.accepts = replay::cuda::accepts;
-    options.arranges = replay::cuda::arranged;
-    ASSIGN_OR_RETURN(const replay::Plan plan, replay::make_plan(module, options));
-    for (const kernel::Kernel& kernel : plan.kernels) add(kernel, name);
-    for (const replay::Step* step : replay::startable(plan))
-      for (const replay::Launch& launch : step->launches)
-        if (const auto own = replay::cuda::own_kernel(launch); own.ok()) add(*own, name);
-    return {};
-  }
-  void add(const kernel::Kernel& kernel, const std::string& name) {
-    if (kernel.parts.empty() || !seen_.insert(kernel.key).second) return;
-    all_.push_back({name + ": " + kernel.name, kernel.key, kernel.code, {}});
-    for (const kernel::Part& part : kernel.parts) all_.back().symbols.push_back(part.symbol);
-  }
-
-  std::vector<Text> all_;
-  std::set<std::string> seen_;  ///< keys
-};
-
-/// Several kernels as one program.
-std::string program(std::span<const Text> texts) {
-  std::string all;
-  for (const Text& text : texts) {
-    for (size_t i = 0; i < text.symbols.size(); ++i) all += fmt::format("#define {} {}\n", text.symbols[i], symbol_of(text, i));
-    all += text.code;
-    for (const std::string& symbol : text.symbols) all += fmt::format("#undef {}\n", symbol);
-  }
-  return all;
+void declare(CLI::App& app, Options& options) {
+  app.add_option("--architecture", options.architectures, "to compile for; none with --host: machine code is not asked for");
+  app.add_flag("--host", options.host, "run the kernels on the host");
+  app.add_option("--every", options.every, "of the kernels, this many-th")->check(CLI::PositiveNumber);
+  app.add_option("--from", options.from);
+  app.add_option("--random", options.random, "random modules");
+  app.add_option("--seed", options.seed, "of the first of them");
+  app.add_flag("--types", options.types, "every opcode on every type of element");
+  app.add_option("--threads", options.threads, "that compile")->check(CLI::PositiveNumber);
+  app.add_option("--dump", options.folder, "write each text there");
+  app.add_option("FILE", options.files);
 }
 
-struct Sums {
-  int functions = 0, registers = 0, failed = 0;
-  int64_t compile_ns = 0;
-};
-
-void judge(std::span<const Text> texts, const replay::cuda::Machine& machine, int architecture, Sums& sums) {
-  std::map<std::string, const replay::cuda::Usage*> by_function;
-  for (const auto& usage : machine.usage) by_function[usage.function] = &usage;
-  sums.compile_ns += machine.compile_ns;
-  for (const Text& text : texts) {
-    for (size_t i = 0; i < text.symbols.size(); ++i) {
-      const auto found = by_function.find(symbol_of(text, i));
-      if (found == by_function.end()) {
-        fmt::print("{} {}: ptxas says nothing of it\n", text.name, text.symbols[i]);
-        ++sums.failed;
-        continue;
-      }
-      const auto& usage = *found->second;
-      ++sums.functions;
-      sums.registers = std::max(sums.registers, usage.registers);
-      const bool spills = usage.spill_store_bytes + usage.spill_load_bytes > 0;
-      if (!spills && usage.stack_bytes == 0) continue;
-      fmt::print("{} {} sm_{}: {} registers, {} bytes of stack, {} spilled\n", text.name, text.symbols[i], architecture, usage.registers,
-                 usage.stack_bytes, usage.spill_store_bytes);
-      ++sums.failed;
-    }
-  }
+cuda_text::Kernels kernels_of(const Options& options) {
+  cuda_text::Kernels kernels;
+  const auto tell = [](const base::Status& status, const std::string& what) {  // what can't be planned is for other tests to judge
+    if (!status.ok()) fmt::print("{}: {}\n", what, status.error().message);
+  };
+  for (const std::string& file : options.files) tell(kernels.add_file(file), file);
+  for (uint64_t k = options.seed; k < options.seed + options.random; ++k) tell(kernels.add_random(k), fmt::format("seed {}", k));
+  if (options.types) tell(kernels.add_opcodes_and_types(), "opcodes and types");
+  return kernels;
 }
 
-void dump(const std::string& folder, std::span<const Text> texts) {
+void dump(const std::string& folder, std::span<const Distinct* const> kernels) {
   std::filesystem::create_directories(folder);
-  for (const Text& text : texts) std::ofstream(fmt::format("{}/{}.cu", folder, text.key)) << "// " << text.name << "\n" << text.code;
+  for (const Distinct* one : kernels)
+    std::ofstream(fmt::format("{}/{}.cu", folder, one->kernel.key)) << "// " << one->name << "\n" << one->kernel.code;
 }
 
-/// Every `every`-th of the texts, in programs of kTogether.
-Sums compile(const replay::cuda::Compiler& compiler, std::span<const Text> texts, const std::vector<int>& architectures) {
-  Sums sums;
-  for (size_t first = 0; first < texts.size(); first += kTogether) {
-    const auto some = texts.subspan(first, std::min(kTogether, texts.size() - first));
-    for (const int architecture : architectures) {
-      const auto made = compiler.compile(program(some), {architecture});
-      if (made.ok()) {
-        judge(some, *made, architecture, sums);
-        continue;
-      }
-      ++sums.failed;
-      fmt::print("{} …: {}\n", some[0].name, made.error().message);
+struct Results {
+  std::map<std::string, cuda_text::Machine> machine;
+  std::map<std::string, cuda_text::Shown> host;
+};
+
+/// How many kernels have a fault; prints each.
+int print_faults(std::span<const Distinct* const> kernels, const Results& results) {
+  int failed = 0;
+  for (const Distinct* one : kernels) {
+    const auto machine = results.machine.find(one->kernel.key);
+    const auto host = results.host.find(one->kernel.key);
+    const std::string by_ptxas = machine == results.machine.end() ? "" : machine->second.fault;
+    const std::string on_host = host == results.host.end() ? "" : host->second.fault;
+    if (!by_ptxas.empty()) fmt::print("{}: {}\n", one->name, by_ptxas);
+    if (!on_host.empty()) fmt::print("{}: on the host: {}\n", one->name, on_host);
+    failed += by_ptxas.empty() && on_host.empty() ? 0 : 1;
+  }
+  return failed;
+}
+
+/// The kernels that took longest on the host.
+void print_slowest(std::span<const Distinct* const> kernels, const Results& results) {
+  constexpr size_t kSlowest = 5;
+  std::vector<std::pair<double, const Distinct*>> slow;
+  for (const Distinct* one : kernels)
+    if (const auto host = results.host.find(one->kernel.key); host != results.host.end()) slow.emplace_back(-host->second.seconds, one);
+  std::ranges::sort(slow);
+  for (size_t k = 0; k < std::min(slow.size(), kSlowest); ++k) fmt::print("{:.2f} s {}\n", -slow[k].first, slow[k].second->name);
+}
+
+constexpr size_t kMostRows = 12;  ///< of the table; more programs are one row
+
+/// Launches and distinct kernels of a program; of those that were taken: what the worst needs, and how many agree on the host.
+void print_row(const cuda_text::Program& program, const Results& results) {
+  int64_t compiled = 0, registers = 0, spilled = 0, stack = 0, ran = 0, agree = 0, same_class = 0, largest = 0;
+  for (const std::string& key : program.keys) {
+    if (const auto machine = results.machine.find(key); machine != results.machine.end()) {
+      ++compiled;
+      registers = std::max<int64_t>(registers, machine->second.registers);
+      spilled = std::max(spilled, machine->second.spilled_bytes);
+      stack = std::max(stack, machine->second.stack_bytes);
+    }
+    if (const auto host = results.host.find(key); host != results.host.end()) {
+      ++ran;
+      agree += host->second.fault.empty() ? 1 : 0;
+      same_class += host->second.same_class ? 1 : 0;
+      largest = std::max(largest, host->second.elements);
     }
   }
-  return sums;
+  fmt::print("{:<24}{:>9}{:>9}{:>10}{:>10}{:>8}{:>7}{:>8}{:>7}{:>7}{:>10}\n", program.name, program.launches, program.keys.size(), compiled,
+             registers, spilled, stack, ran, agree, same_class, largest);
+}
+
+int report(const cuda_text::Kernels& kernels, std::span<const Distinct* const> taken, const Results& results) {
+  const int failed = print_faults(taken, results);
+  print_slowest(taken, results);
+  fmt::print("{:<24}{:>9}{:>9}{:>10}{:>10}{:>8}{:>7}{:>8}{:>7}{:>7}{:>10}\n", "program", "launches", "distinct", "compiled", "registers",
+             "spilled", "stack", "on host", "agree", "alike", "elements");
+  cuda_text::Program all{"all", 0, {}};
+  for (const cuda_text::Program& program : kernels.programs()) {
+    if (kernels.programs().size() <= kMostRows) print_row(program, results);
+    all.launches += program.launches;
+    all.keys.insert(program.keys.begin(), program.keys.end());
+  }
+  print_row(all, results);
+  return failed;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"kernels as machine code of GPUs"};
-  std::vector<int> architectures{90};
-  std::vector<std::string> files;
-  std::string folder;
-  size_t every = 1, from = 0;
-  uint64_t random = 0, seed = 1;
-  app.add_option("--architecture", architectures)->capture_default_str();
-  app.add_option("--every", every, "of the kernels, this many-th");
-  app.add_option("--from", from);
-  app.add_option("--random", random, "random modules");
-  app.add_option("--seed", seed, "of the first of them");
-  app.add_option("--dump", folder, "write each text there");
-  app.add_option("FILE", files);
+  CLI::App app{"kernels as machine code of GPUs, and on the host"};
+  Options options;
+  declare(app, options);
   CLI11_PARSE(app, argc, argv);
+  if (!options.host && options.architectures.empty()) options.architectures = {90};
   const auto compiler = replay::cuda::Compiler::open(replay::cuda::system_opener());
-  if (!compiler.ok()) {
-    fmt::print("skipped: {}\n", compiler.error().message);
-    return kSkipped;
-  }
-  Texts found;
-  const auto tell = [](const base::Status& status, const std::string& what) {  // what can't be planned is for other tests to judge
-    if (!status.ok()) fmt::print("{}: {}\n", what, status.error().message);
-  };
-  for (const std::string& file : files) tell(found.add_file(file), file);
-  for (uint64_t k = seed; k < seed + random; ++k) tell(found.add_random(k), fmt::format("seed {}", k));
-  std::vector<Text> texts;
-  for (size_t k = from; k < found.all().size(); k += every) texts.push_back(found.all()[k]);
-  if (!folder.empty()) dump(folder, texts);
-  const Sums sums = compile(**compiler, texts, architectures);
-  fmt::print("{} of {} kernels, {} functions, at most {} registers, {} failed, {:.1f} s\n", texts.size(), found.all().size(),
-             sums.functions, sums.registers, sums.failed, static_cast<double>(sums.compile_ns) / 1e9);
-  return sums.failed == 0 ? 0 : 1;
+  const bool compiles = !options.architectures.empty() && compiler.ok();
+  if (!compiler.ok()) fmt::print("no machine code: {}\n", compiler.error().message);
+  if (!compiles && !options.host) return kSkipped;
+
+  const cuda_text::Kernels kernels = kernels_of(options);
+  std::vector<const Distinct*> taken;
+  for (size_t k = options.from; k < kernels.all().size(); k += options.every) taken.push_back(&kernels.all()[k]);
+  if (!options.folder.empty()) dump(options.folder, taken);
+  Results results;
+  const auto begin = base::Clock::now();
+  if (compiles) results.machine = cuda_text::machine_code(**compiler, taken, options.architectures, options.threads);
+  const auto middle = base::Clock::now();
+  if (options.host) results.host = cuda_text::on_host(taken);
+  const int failed = report(kernels, taken, results);
+  fmt::print("{} of {} kernels, {} failed; {:.1f} s to compile, {:.1f} s on the host\n", taken.size(), kernels.all().size(), failed,
+             std::chrono::duration<double>(middle - begin).count(), static_cast<double>(base::since_ns(middle)) / 1e9);
+  if (failed > 0) return 1;
+  return !options.architectures.empty() && !compiles ? kSkipped : 0;
 }

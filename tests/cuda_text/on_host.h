@@ -10,36 +10,49 @@
 
 namespace cuda_text {
 
+inline constexpr support::Order kOrders[] = {support::Order::forward, support::Order::backward, support::Order::random};
+
+/// A module and its plan, with the cuda device's kernels: those of its steps, and its own for products and changes of layout.
+struct Planned {
+  ir::Module module;
+  replay::Plan plan;
+};
+base::Result<std::unique_ptr<Planned>> planned(ir::Module module, const kernel::Target& target);
+
 class OnHost {
  public:
-  /// Plans each module; what fails is a failure of the test.
-  explicit OnHost(const std::vector<std::string>& modules);
+  OnHost();
+  /// For planned().
+  kernel::Target target(int multiprocessors = 132) const;
+  void add(std::unique_ptr<Planned> module) { cases_.push_back(std::move(module)); }
+  /// Parses and plans.
+  base::Status add(const std::string& hlo);
+
   size_t size() const { return cases_.size(); }
   /// The texts of a module's kernels, to plant faults before compile().
   kernel::Kernel& kernel(size_t module, size_t number = 0) { return cases_.at(module)->plan.kernels.at(number); }
   const replay::Plan& plan(size_t module) const { return cases_.at(module)->plan; }
   const ir::Module& module(size_t module) const { return cases_.at(module)->module; }
-  void compile();
+  /// One shared object of all that were added.
+  base::Status compile();
+
   /// "": all steps are right and no fault was seen; else the fault, or the step that differs.
   std::string shows(size_t module, support::Order order);
-  /// The program's results after one pass, in logical order, leaf by leaf.
-  base::Result<std::vector<replay::Tensor>> outputs(size_t module, support::Order order);
   /// What shows in the first order in which something does.
   std::string shows(size_t module);
+  /// The same, judged in one order; in the others the results must be the same bits.
+  std::string shows_alike(size_t module);
+  /// The program's results after one pass, in logical order, leaf by leaf.
+  base::Result<std::vector<replay::Tensor>> outputs(size_t module, support::Order order);
 
  private:
-  struct Case {
-    ir::Module module;
-    replay::Plan plan;
-  };
   enum class Verify : uint8_t { yes, no };
   base::Result<replay::Outcome> run(replay::Plan& plan, support::Order order, Verify verify);
+  base::Result<std::vector<replay::Tensor>> read(const replay::Plan& plan);
 
   std::unique_ptr<replay::Device> device_;
-  std::vector<std::unique_ptr<Case>> cases_;
+  std::vector<std::unique_ptr<Planned>> cases_;
   std::unique_ptr<support::SharedObject> object_;
 };
-
-inline constexpr support::Order kOrders[] = {support::Order::forward, support::Order::backward, support::Order::random};
 
 }  // namespace cuda_text

@@ -7,7 +7,7 @@
 
 #include "replay/reference/reference.h"
 #include "src/ir/literal.h"
-#include "tests/cuda_text/on_host.h"
+#include "tests/cuda_text/all_of.h"
 
 namespace cuda_text {
 namespace {
@@ -83,9 +83,10 @@ std::string difference(const replay::Tensor& device, const replay::Tensor& expec
 
 TEST(CudaPrelude, EveryPatternOfSixteenBitsAndEveryBorderOfWiderTypes) {
   const std::vector<std::string> texts = conversions();
-  OnHost run(texts);
+  OnHost run;
+  add_all(run, texts);
   ASSERT_EQ(run.size(), texts.size());
-  run.compile();
+  ASSERT_TRUE(run.compile().ok());
   for (size_t k = 0; k < run.size(); ++k) {
     const auto found = run.outputs(k, support::Order::forward);
     ASSERT_TRUE(found.ok()) << found.error().message << texts[k];

@@ -57,6 +57,11 @@ TEST(CudaLaunch, LongRowsHaveABlockEach) {
   EXPECT_EQ(plan.blocks, 8192);
 }
 
+TEST(CudaLaunch, ARowOfManyValuesHasABlockThatLeavesRegistersForThem) {
+  EXPECT_EQ(plan_rows(200, 65536, {65536, 2, 32}, kMultiprocessors).threads, 1024);
+  EXPECT_EQ(plan_rows(200, 65536, {65536, 2, 33}, kMultiprocessors).threads, 512);
+}
+
 TEST(CudaLaunch, ASumOfEverythingIsSplitOverBlocks) {
   const Team plan = plan_rows(1, int64_t{1} << 26, {int64_t{1} << 26, 4, 5}, kMultiprocessors);
   EXPECT_EQ(plan.lanes, 4);

@@ -151,13 +151,26 @@ TEST(Run, OperandInAnotherLayoutThanItsParameter) {
       "  ROOT r = f32[5,9]{1,0} fusion(a), kind=kLoop, calls=f\n}\n");
 }
 
+TEST(Run, AResultOfAnotherPrecisionIsWhatTheProgramDeclares) {
+  check("HloModule m\nENTRY e {\n  a = c128[5] parameter(0)\n  ROOT r = f32[5] abs(a)\n}\n");
+  check("HloModule m\nENTRY e {\n  a = f32[5] parameter(0)\n  ROOT r = f64[5] negate(a)\n}\n");
+}
+
 TEST(Run, ErrorsNameTheOpAndTheType) {
-  const auto module =
-      importers::hlo::parse("HloModule m\nENTRY e {\n  a = c64[5]{0} parameter(0)\n  ROOT r = c64[5]{0} floor(a)\n}\n", "test");
-  ASSERT_TRUE(module.ok());
-  const auto made = make(*module, {module->entry, module->comp(module->entry).root}, replay::Rounding::border, {});
-  ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().message, "no kernel for floor 'r': not for c64");
+  const auto error = [](const std::string& type, const std::string& op, const std::string& operands) {
+    const auto module = importers::hlo::parse(
+        fmt::format("HloModule m\nENTRY e {{\n  a = {0}[5] parameter(0)\n  ROOT r = {0}[5] {1}({2})\n}}\n", type, op, operands), "test");
+    if (!module.ok()) return module.error().message;
+    const auto made = make(*module, {module->entry, module->comp(module->entry).root}, replay::Rounding::border, {});
+    return made.ok() ? "" : made.error().message;
+  };
+  EXPECT_EQ(error("c64", "floor", "a"), "no kernel for floor 'r': not for c64");
+  EXPECT_EQ(error("s32", "floor", "a"), "no kernel for floor 'r': not for s32");
+  for (const char* op : {"not", "popcnt", "count-leading-zeros"})
+    EXPECT_EQ(error("bf16", op, "a"), fmt::format("no kernel for {} 'r': not for bf16", op));
+  for (const char* op : {"and", "or", "xor", "shift-left"})
+    EXPECT_EQ(error("f32", op, "a, a"), fmt::format("no kernel for {} 'r': not for f32", op));
+  EXPECT_EQ(error("s4", "real", "a"), "no kernel for real 'r': not for s4");
 }
 
 }  // namespace
