@@ -72,11 +72,11 @@ size_t display_width(std::string_view text) {
   return width;
 }
 
-std::string cut_middle(std::string_view text, size_t width) {
+std::string cut_middle(std::string_view text, size_t width, size_t head_columns) {
   if (display_width(text) <= width) return std::string(text);
   if (width == 0) return "";
   const std::vector<Character> list = characters(text);
-  const size_t head_width = width / 2, tail_width = width - 1 - head_width;
+  const size_t head_width = std::min(head_columns == kHalf ? width / 2 : head_columns, width - 1), tail_width = width - 1 - head_width;
   std::string head;
   size_t used = 0;
   for (const Character& c : list) {

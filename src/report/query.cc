@@ -30,6 +30,8 @@ const Query& named(std::string_view name) {
 
 std::span<const Query> queries() { return kQueries; }
 
+std::string_view sql_of(std::string_view name) { return named(name).sql; }
+
 base::Result<model::Rows> ask(const model::Reader& reader, std::string_view name, std::span<const model::Cell> parameters) {
   return reader.query(named(name).sql, parameters);
 }

@@ -14,6 +14,7 @@ struct Query {
   std::string_view name, about, sql;
 };
 std::span<const Query> queries();
+std::string_view sql_of(std::string_view name);  ///< of a query that is there
 
 /// Runs queries/NAME.sql. A name that is not there is our mistake (an assert); a wrong number of parameters is an Error.
 base::Result<model::Rows> ask(const model::Reader& reader, std::string_view name, std::span<const model::Cell> parameters = {});

@@ -19,4 +19,8 @@ JOIN (SELECT id AS id, 'device' AS fact, name AS value FROM device
       UNION ALL SELECT id, 'libraries', libraries FROM device) f ON f.id = d.id
 WHERE r.id = ?1
 UNION ALL
-SELECT name, value FROM run_option WHERE run = ?1 AND name NOT IN ('device', 'threads');
+SELECT coalesce(w.words, o.name), o.value || coalesce(w.unit, '')
+FROM run_option o
+LEFT JOIN (SELECT 'budget_s' AS name, 'budget' AS words, ' s' AS unit
+           UNION ALL SELECT 'link_gbps', 'link', ' Gbit/s') w ON w.name = o.name
+WHERE o.run = ?1 AND o.name NOT IN ('device', 'threads');

@@ -23,6 +23,8 @@ TEST(Display, LongNamesKeepBothEnds) {
   EXPECT_EQ(cut_middle("abcdefghij", 1), "…");
   EXPECT_EQ(cut_middle("abcdefghij", 0), "");
   EXPECT_EQ(cut_middle("層層層層層", 6), "層…層");
+  EXPECT_EQ(cut_middle("abcdefghij", 7, 1), "a…fghij");
+  EXPECT_EQ(cut_middle("abcdefghij", 7, 9), "abcdef…");
   for (size_t width = 0; width < 12; ++width) EXPECT_LE(display_width(cut_middle("a層b層c層d", width)), width);
 }
 

@@ -2,8 +2,10 @@
 #include "src/report/export.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest-spi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -97,8 +99,30 @@ std::vector<int64_t> times(const std::string& trace, const std::string& phase, c
   return found;
 }
 
+int64_t ns_of(const json& microseconds) { return std::llround(microseconds.get<double>() * 1000); }
+
+/// Complete events of a thread lie beside or within each other: viewers draw one that overlaps another over it, or drop it.
+void check_nesting(const json& trace) {
+  using Span = std::pair<int64_t, int64_t>;  // begin, and end negated: what contains another comes first
+  std::map<std::pair<int64_t, int64_t>, std::vector<Span>> threads;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X")
+      threads[{event["pid"], event["tid"]}].emplace_back(ns_of(event["ts"]), -ns_of(event["ts"]) - ns_of(event["dur"]));
+  }
+  for (auto& [thread, spans] : threads) {
+    std::ranges::sort(spans);
+    std::vector<int64_t> ends;
+    for (const auto& [begin, negated_end] : spans) {
+      while (!ends.empty() && ends.back() <= begin) ends.pop_back();
+      ASSERT_TRUE(ends.empty() || -negated_end <= ends.back()) << "thread " << thread.second << " at " << begin << " ns";
+      ends.push_back(-negated_end);
+    }
+  }
+}
+
 /// What "Trace Event Format" asks of every event, and of begins and ends.
 void check_rules(const json& trace) {
+  check_nesting(trace);
   ASSERT_TRUE(trace.at("traceEvents").is_array());
   std::map<std::pair<int64_t, int64_t>, std::vector<double>> open;
   for (const json& event : trace["traceEvents"]) {
@@ -141,6 +165,31 @@ TEST_F(Export, ATraceKeepsEveryNanosecondOfEverySample) {
   }
   EXPECT_EQ(times(trace, "X", "ts"), begins);
   EXPECT_EQ(times(trace, "X", "dur"), durations);
+}
+
+TEST_F(Export, ATraceAddsUpToTheStore) {
+  save({"a", "b", "c"}, 7);
+  save({"d"}, 2);
+  const json trace = json::parse(chrome({1, 2}));
+  check_rules(trace);
+  std::map<std::string, int64_t> steps_ns, passes_ns;  // by process
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    auto& sum = event["cat"] == "step" ? steps_ns : passes_ns;
+    sum[std::to_string(event["pid"].get<int64_t>())] += ns_of(event["dur"]);
+  }
+  std::string steps, passes;
+  for (const auto& [run, ns] : steps_ns) steps += (steps.empty() ? "" : " ") + run + "|" + std::to_string(ns);
+  for (const auto& [run, ns] : passes_ns) passes += (passes.empty() ? "" : " ") + run + "|" + std::to_string(ns);
+  EXPECT_EQ(steps, model::ask(path(), "SELECT run, sum(duration_ns) FROM sample GROUP BY run ORDER BY run"));
+  EXPECT_EQ(passes, model::ask(path(), "SELECT run, sum(end_ns - begin_ns) FROM pass GROUP BY run ORDER BY run"));
+  EXPECT_EQ(trace["displayTimeUnit"], "ns") << "how it is shown; ts and dur are microseconds by the format";
+}
+
+TEST(TraceRules, FindWhatOverlaps) {
+  static const json kTrace = json::parse(R"({"traceEvents": [{"ph": "X", "pid": 1, "tid": 1, "ts": 1.0, "dur": 2.0},
+                                                             {"ph": "X", "pid": 1, "tid": 1, "ts": 2.5, "dur": 2.0}]})");
+  EXPECT_FATAL_FAILURE(check_nesting(kTrace), "thread 1 at 2500 ns");
 }
 
 TEST_F(Export, ATraceSaysWhatAStepIs) {

@@ -1,6 +1,7 @@
 // The ten reports on a small run with known samples: exact numbers.
 #include <set>
 
+#include "src/report/query.h"
 #include "src/report/report.h"
 #include "tests/unit/model/fixture.h"
 
@@ -138,6 +139,50 @@ TEST_F(Reports, OfAStoreWithoutARunSayWhatToDo) {
   ASSERT_TRUE(model::Store::open(path(), model::OpenMode::append).ok());
   EXPECT_EQ(show("top"), "no run is stored; replay a program first: profile replay FILE");
   EXPECT_EQ(show("runs").substr(0, 10), "run,module");
+}
+
+/// A pass of 1 ms at the roof, and a step beside it that moves next to nothing in `length_ns`.
+std::string far_from_its_roof(const std::string& path, int64_t length_ns) {
+  auto store = model::Store::open(path, model::OpenMode::fresh);
+  const auto ids = store->add(model::imported(model::kProgram));
+  model::Run run = model::tiny_run(*ids);
+  run.steps[0].bytes = 10e6, run.steps[1].bytes = 1000;  // 1 ms and 100 ns at 10 GB/s
+  run.steps[0].flops = run.steps[1].flops = 0;
+  run.buffers.clear();
+  const auto id = store->begin(run);
+  EXPECT_TRUE(id.ok() && store->describe(*id, run).ok());
+  for (int32_t pass = 0; pass < 3; ++pass) {
+    const int64_t begin_ns = 3'000'000 * int64_t{pass};
+    const std::vector<model::Sample> samples = {{0, pass, 0, begin_ns, 1'000'000, 1}, {1, pass, 0, begin_ns + 1'000'000, length_ns, 1}};
+    EXPECT_TRUE(store->add(*id, {pass, begin_ns, begin_ns + 2'000'000}, samples).ok());
+  }
+  EXPECT_TRUE(store->finish(*id, model::RunStatus::complete, {}).ok());
+  const auto reader = model::Reader::open(path);
+  const auto rows = report::run(*reader, *find("findings"), 1);
+  std::string found;
+  for (const auto& row : rows->rows) found += row[0].text == "far from its roof" ? row[1].text : "";
+  return found;
+}
+
+TEST_F(Reports, FindingsLeaveOutWhatIsNotWorthALook) {
+  EXPECT_EQ(far_from_its_roof(path("little.db"), 10'050), "") << "9.95 of 1010 µs: less than 1 %";
+  EXPECT_EQ(far_from_its_roof(path("more.db"), 10'400), "n") << "10.3 of 1010 µs";
+}
+
+TEST_F(Reports, SettingsAreSaidInWords) {
+  auto store = model::Store::open(path(), model::OpenMode::append);
+  const auto ids = store->add(model::imported(model::kProgram));
+  model::Run settings = model::tiny_run(*ids);
+  settings.options = {{"budget_s", "30"}, {"link_gbps", "400"}, {"seed", "1"}};
+  const auto id = store->begin(settings);
+  ASSERT_TRUE(id.ok() && store->describe(*id, settings).ok() && store->finish(*id, model::RunStatus::complete, {}).ok());
+  const auto reader = model::Reader::open(path());
+  const model::Cell first = cell(int64_t{1});
+  const auto facts = ask(*reader, "run_facts", std::span(&first, 1));
+  ASSERT_TRUE(facts.ok());
+  std::set<std::string> said;
+  for (const auto& row : facts->rows) said.insert(row[0].text + ": " + row[1].text);
+  for (const char* expected : {"budget: 30 s", "link: 400 Gbit/s", "seed: 1"}) EXPECT_TRUE(said.contains(expected)) << expected;
 }
 
 }  // namespace
