@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "src/report/query.h"
 #include "src/report/units.h"
 #include "ui/text.h"
 
@@ -90,6 +91,13 @@ std::string text_of(const std::vector<Fact>& facts) {
   std::string out;
   for (const Fact& fact : facts) out += fmt::format("{}: {}\n", fact.name, fact.value);
   return out;
+}
+
+model::Rows rows_of(const std::vector<Fact>& facts) {
+  model::Rows rows{{"group", "name", "value", "digits"}, {}};
+  for (const Fact& fact : facts)
+    rows.rows.push_back({report::cell(fact.group), report::cell(fact.name), report::cell(fact.value), report::cell(fact.raw)});
+  return rows;
 }
 
 std::vector<FlagCount> count_flags(const RunData& run) {

@@ -19,6 +19,8 @@ struct Fact {
 std::vector<Fact> facts_of(const StepInfo& step, const RunData& run);
 /// All of them as lines "name: value".
 std::string text_of(const std::vector<Fact>& facts);
+/// The same as rows: group, name, value, all its digits.
+model::Rows rows_of(const std::vector<Fact>& facts);
 
 /// How many steps have a flag, and how much of the pass they take.
 struct FlagCount {

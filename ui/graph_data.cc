@@ -154,8 +154,7 @@ base::Result<ProgramGraph> read_graph(const model::Reader& reader, std::shared_p
 }
 
 std::string graph_sql(const ProgramGraph& graph) {
-  const auto found = std::ranges::find(report::queries(), "graph_nodes", &report::Query::name);
-  std::string sql(found == report::queries().end() ? std::string_view() : found->sql);
+  std::string sql(report::sql_of("graph_nodes"));
   constexpr std::string_view kIds = "json_each(?1)";
   if (const size_t at = sql.find(kIds); at != std::string::npos) sql.replace(at, kIds.size(), "json_each('" + ids_of(graph.nodes) + "')");
   return sql;

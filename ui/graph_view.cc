@@ -65,6 +65,7 @@ void GraphView::fit_into(ImVec2 size, int selected) {
   if (layout_.height * zoom_ <= size.y) middle_y = layout_.height / 2;
   x_ = size.x / 2 - middle_x * zoom_;
   y_ = size.y / 2 - middle_y * zoom_;
+  fit_zoom_ = zoom_, fit_x_ = x_, fit_y_ = y_;
   fitted_ = true;
 }
 
@@ -147,6 +148,8 @@ GraphPick GraphView::draw(const char* id, std::span<const GraphBox> boxes, std::
   ImGui::InvisibleButton(id, size,
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
   const bool hovered = ImGui::IsItemHovered(), let_go = ImGui::IsItemDeactivated();
+  const bool fits = fitted_ && zoom_ == fit_zoom_ && x_ == fit_x_ && y_ == fit_y_;  // nobody has zoomed or moved
+  if (fits && (size.x != wide_ || size.y != high_)) fitted_ = false;
   wide_ = size.x, high_ = size.y;
   if (!fitted_) fit_into(size, selected);
   pointer(min, hovered, ImGui::IsItemActive());

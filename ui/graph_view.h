@@ -45,8 +45,9 @@ class GraphView {
   Layout layout_;
   std::vector<NodeSize> sizes_;
   int revision_ = -1;
-  float font_ = 0, zoom_ = 1, x_ = 0, y_ = 0;  ///< x_, y_: the place of the layout's corner, in pixels
-  float wide_ = 0, high_ = 0;                  ///< of the canvas when it was last drawn
+  float font_ = 0, zoom_ = 1, x_ = 0, y_ = 0;   ///< x_, y_: the place of the layout's corner, in pixels
+  float wide_ = 0, high_ = 0;                   ///< of the canvas when it was last drawn
+  float fit_zoom_ = 0, fit_x_ = 0, fit_y_ = 0;  ///< as fit_into() left them
   bool fitted_ = false, moved_ = false;
 };
 

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "src/report/query.h"
+#include "src/report/report.h"
 #include "ui/text.h"
 
 namespace ui {
@@ -37,6 +39,14 @@ void put_dash() {
   ImGui::PopStyleColor();
 }
 
+/// Where cells of the current window say what they show while their line is asked for: a key of ImGui's own storage.
+constexpr ImGuiID kAsked = 0x67726964;
+
+void say(std::string_view text) {
+  auto* asked = static_cast<std::string*>(ImGui::GetStateStorage()->GetVoidPtr(kAsked));
+  if (asked != nullptr) *asked += std::string(asked->empty() ? "" : " ") + std::string(text);
+}
+
 struct Verdict {
   std::string_view word, mark;
   ImU32 (*color)(const Theme&);
@@ -47,46 +57,59 @@ constexpr Verdict kVerdicts[] = {
     {"improved", "▲ ", good_color}, {"regressed", "▼ ", bad_color}, {"unchanged", "= ", neutral_color},
 };
 
-/// How much wider columns of text are at first, where the table leaves room: names are long.
-float text_growth(std::span<const GridColumn> columns, float room_em) {
-  constexpr float kMostGrowth = 2.5f, kPadding_em = 0.9f;  // beside each column's width
-  float texts = 0, numbers = 0;
-  for (const GridColumn& column : columns) {
-    if (column.hidden) continue;
-    (column.kind == GridColumn::Kind::text ? texts : numbers) += column.width_em;
+/// How much wider columns of text are at first, where the table leaves room: first the names, which stand first, then all others.
+struct Growth {
+  float names = 1, texts = 1;
+};
+Growth growth_of(std::span<const GridColumn> columns, float room_em) {
+  constexpr float kMostNames = 2, kMostTexts = 2.5f, kPadding_em = 0.9f;  // beside each column's width
+  float names = 0, texts = 0, numbers = 0;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].hidden) continue;
+    (columns[c].kind == GridColumn::Kind::number ? numbers : c == 0 ? names : texts) += columns[c].width_em;
     numbers += kPadding_em;
   }
-  return texts <= 0 ? 1 : std::clamp((room_em - numbers) / texts, 1.f, kMostGrowth);
+  Growth growth;
+  if (names > 0) growth.names = std::clamp((room_em - numbers - texts) / names, 1.f, kMostNames);
+  if (texts > 0) growth.texts = std::clamp((room_em - numbers - names * growth.names) / texts, 1.f, kMostTexts);
+  return growth;
 }
 
 }  // namespace
 
-Grid::Event Grid::draw(const char* id, std::span<const GridColumn> columns, int lines, int selected, ImVec2 size,
-                       const std::function<void(int, int)>& paint) {
-  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
-                                     ImGuiTableFlags_Reorderable | ImGuiTableFlags_Hideable | ImGuiTableFlags_BordersInnerV |
-                                     ImGuiTableFlags_PadOuterX | ImGuiTableFlags_SizingFixedFit;
+void Grid::set_up(std::span<const GridColumn> columns, float room) {
   const float em = ImGui::GetFontSize();
-  const int count = static_cast<int>(columns.size());
-  const float room = size.x > 0 ? size.x : ImGui::GetContentRegionAvail().x + size.x;
-  const float growth = text_growth(columns, (room - ImGui::GetStyle().ScrollbarSize) / em);
-  Event event;
-  if (count == 0 || count > 64 ||
-      !ImGui::BeginTable(id, count, headings_ == Headings::sort ? kFlags | ImGuiTableFlags_Sortable : kFlags, size))
-    return event;
+  const Growth growth = growth_of(columns, (room - ImGui::GetStyle().ScrollbarSize) / em);
   ImGui::TableSetupScrollFreeze(1, 1);
-  for (int c = 0; c < count; ++c) {
+  for (int c = 0; c < static_cast<int>(columns.size()); ++c) {
     const GridColumn& column = columns[static_cast<size_t>(c)];
     ImGuiTableColumnFlags flags = ImGuiTableColumnFlags_WidthFixed;
     const bool falls = c == first_.column ? first_.descending : column.kind == GridColumn::Kind::number;
     flags |= falls ? ImGuiTableColumnFlags_PreferSortDescending : ImGuiTableColumnFlags_PreferSortAscending;
     if (column.hidden) flags |= ImGuiTableColumnFlags_DefaultHide;
     if (c == first_.column) flags |= ImGuiTableColumnFlags_DefaultSort;
-    const float width = column.width_em * (column.kind == GridColumn::Kind::text ? growth : 1);
+    const float width = column.width_em * (column.kind == GridColumn::Kind::number ? 1 : c == 0 ? growth.names : growth.texts);
     ImGui::TableSetupColumn(column.heading.c_str(), flags, width * em);
   }
   ImGui::TableHeadersRow();
+}
+
+Grid::Event Grid::draw(const char* id, std::span<const GridColumn> columns, int lines, int selected, ImVec2 size,
+                       const std::function<void(int, int)>& paint) {
+  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
+                                     ImGuiTableFlags_Reorderable | ImGuiTableFlags_Hideable | ImGuiTableFlags_BordersInnerV |
+                                     ImGuiTableFlags_PadOuterX | ImGuiTableFlags_SizingFixedFit;
+  const int count = static_cast<int>(columns.size());
+  const float room = size.x > 0 ? size.x : ImGui::GetContentRegionAvail().x + size.x;
+  Event event;
+  if (count == 0 || count > 64 ||
+      !ImGui::BeginTable(id, count, headings_ == Headings::sort ? kFlags | ImGuiTableFlags_Sortable : kFlags, size))
+    return event;
+  set_up(columns, room);
   take_sort();
+  for (int c = 0; c < count; ++c) {
+    if ((ImGui::TableGetColumnFlags(c) & ImGuiTableColumnFlags_IsHovered) != 0) hovered_column_ = c;
+  }
   const float line_height = ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y;
   take_scroll(line_height);
   ImGuiListClipper clipper;
@@ -94,25 +117,50 @@ Grid::Event Grid::draw(const char* id, std::span<const GridColumn> columns, int 
   event.first = lines;
   while (clipper.Step()) {
     event.first = std::min(event.first, clipper.DisplayStart), event.last = std::max(event.last, clipper.DisplayEnd);
-    for (int line = clipper.DisplayStart; line < clipper.DisplayEnd; ++line) {
-      ImGui::TableNextRow();
-      ImGui::PushID(line);
-      for (int c = 0; c < count; ++c) {
-        if (!ImGui::TableSetColumnIndex(c) && c > 0) continue;
-        if (c == 0) {
-          if (ImGui::Selectable("##line", line == selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap))
-            event.clicked = line;
-          if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) event.opened = line;
-          ImGui::SameLine(0, 0);
-        }
-        paint(line, c);
-      }
-      ImGui::PopID();
-    }
+    for (int line = clipper.DisplayStart; line < clipper.DisplayEnd; ++line) draw_line(columns, line, selected, paint, event);
   }
   event.first = std::min(event.first, event.last);
   ImGui::EndTable();
   return event;
+}
+
+void Grid::draw_line(std::span<const GridColumn> columns, int line, int selected, const std::function<void(int, int)>& paint,
+                     Event& event) {
+  constexpr ImGuiSelectableFlags kFlags = ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap;
+  ImGuiStorage& storage = *ImGui::GetStateStorage();
+  std::vector<std::string> texts;  // of the line whose menu is open
+  ImGui::TableNextRow();
+  ImGui::PushID(line);
+  for (int c = 0; c < static_cast<int>(columns.size()); ++c) {
+    if (!ImGui::TableSetColumnIndex(c) && c > 0) continue;
+    if (c == 0) {
+      if (ImGui::Selectable("##line", line == selected, kFlags)) event.clicked = line;
+      if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) event.opened = line;
+      ImGui::OpenPopupOnItemClick("copy", ImGuiPopupFlags_MouseButtonRight);
+      if (ImGui::IsPopupOpen("copy")) texts.resize(columns.size());
+      ImGui::SameLine(0, 0);
+    }
+    if (!texts.empty()) storage.SetVoidPtr(kAsked, &texts[static_cast<size_t>(c)]);
+    paint(line, c);
+  }
+  storage.SetVoidPtr(kAsked, nullptr);
+  if (!texts.empty()) draw_menu(columns, texts);
+  ImGui::PopID();
+}
+
+void Grid::draw_menu(std::span<const GridColumn> columns, std::span<const std::string> texts) {
+  if (!ImGui::BeginPopup("copy")) return;
+  if (ImGui::IsWindowAppearing()) menu_column_ = hovered_column_;
+  model::Rows row{{}, {{}}};
+  for (size_t c = 0; c < columns.size(); ++c) {
+    if (texts[c].empty()) continue;
+    row.columns.push_back(columns[c].heading);
+    row.rows[0].push_back(report::cell(texts[c]));
+  }
+  if (ImGui::MenuItem("Copy the cell"))
+    ImGui::SetClipboardText(texts[std::min(static_cast<size_t>(menu_column_), texts.size() - 1)].c_str());
+  if (ImGui::MenuItem("Copy the row")) ImGui::SetClipboardText(report::render(row, report::Format::csv, {}).c_str());
+  ImGui::EndPopup();
 }
 
 int moved_line(const Session& session, int line, int lines) {
@@ -142,6 +190,7 @@ void Grid::take_scroll(float line_height) {
 }
 
 void cell_text(std::string_view text) {
+  say(text);
   if (text.empty()) return put_dash();
   const float room = ImGui::GetContentRegionAvail().x;
   if (text.size() <= kPlainBytes && plain(text) && width_of(text) <= room) return put(text);
@@ -154,6 +203,7 @@ void cell_text(std::string_view text) {
 }
 
 void cell_number(std::string_view text) {
+  say(text);
   const float room = ImGui::GetContentRegionAvail().x - width_of(text);
   if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
   text == "-" ? put_dash() : put(text);
@@ -195,6 +245,7 @@ void cell_signed_bar(const SignedBar& bar, const Theme& theme) {
 void cell_verdict(std::string_view verdict, const Theme& theme) {
   const auto* found = std::ranges::find(kVerdicts, verdict, &Verdict::word);
   if (found == std::end(kVerdicts)) return cell_text(verdict);
+  say(verdict);
   ImGui::PushStyleColor(ImGuiCol_Text, found->color(theme));
   put(std::string(found->mark) + std::string(verdict));
   ImGui::PopStyleColor();

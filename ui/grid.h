@@ -39,7 +39,8 @@ class Grid {
     int opened = -1;          ///< line that was clicked twice
     int first = 0, last = 0;  ///< visible lines, half open
   };
-  /// `paint(line, column)` fills the cell at ImGui's cursor. `size` as of ImGui's children: 0 is what is left.
+  /// `paint(line, column)` fills the cell at ImGui's cursor. `size` as of ImGui's children: 0 is what is left. A right click copies what a
+  /// cell or the row says by the functions below.
   Event draw(const char* id, std::span<const GridColumn> columns, int lines, int selected, ImVec2 size,
              const std::function<void(int, int)>& paint);
   const GridSort& sort() const { return sort_; }
@@ -47,11 +48,15 @@ class Grid {
   void scroll_to(int line) { scroll_to_ = line; }
 
  private:
+  void set_up(std::span<const GridColumn> columns, float room);
+  void draw_line(std::span<const GridColumn> columns, int line, int selected, const std::function<void(int, int)>& paint, Event& event);
+  void draw_menu(std::span<const GridColumn> columns, std::span<const std::string> texts);
   void take_sort();
   void take_scroll(float line_height);
   GridSort sort_, first_;
   Headings headings_ = Headings::sort;
   int scroll_to_ = -1;
+  int hovered_column_ = 0, menu_column_ = 0;  ///< under the mouse; where the menu was opened
 };
 
 /// Where the keys of this frame (Up, Down, J, K, Page Up, …) move the cursor from `line`; −1: it stays.

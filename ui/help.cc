@@ -1,6 +1,7 @@
 // Every panel tells its own keys (Panel::keys), so that the list cannot forget one.
 #include "ui/help.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -13,7 +14,6 @@ namespace ui {
 namespace {
 
 void draw_part(std::string_view title, std::span<const KeyHelp> keys) {
-  if (keys.empty()) return;
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   ImGui::TextUnformatted(title.data(), title.data() + title.size());
@@ -40,7 +40,10 @@ void draw_help(const Shell& shell, bool& open) {
     ImGui::TableSetupColumn("keys", ImGuiTableColumnFlags_WidthFixed, em * 17);
     ImGui::TableSetupColumn("what");
     draw_part("Everywhere", global_keys());
-    for (size_t i = 0; i < panels().size(); ++i) draw_part(panels()[i].title, shell.panels()[i]->keys());
+    for (size_t i = 0; i < panels().size(); ++i) {
+      const std::string number = i < 9 ? fmt::format(" ({})", i + 1) : "";  // the key that shows it
+      draw_part(std::string(panels()[i].title) + number, shell.panels()[i]->keys());
+    }
     ImGui::EndTable();
   }
   ImGui::End();

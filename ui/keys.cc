@@ -59,7 +59,7 @@ constexpr Row kRows[] = {
 };
 
 constexpr KeyHelp kHelp[] = {
-    {"1 … 9", "show that panel, in the order of the table of panels, and give it the keys"},
+    {"1 … 9", "show the panel that has this number below, and give it the keys"},
     {"Ctrl+Tab, Ctrl+Shift+Tab", "give the keys to the next or previous panel that is seen"},
     {"Ctrl+P, Ctrl+K or :", "search: steps by name, panels, runs, actions"},
     {"Alt+Left, Alt+Right", "back and forward through what was selected"},

@@ -89,6 +89,7 @@ void Palette::search(Shell&, Session& session) {
     found_.push_back({one_line(step.name), one_line(fmt::format("step {}, {} {}", step.step, time, step.op_name)),
                       [number = step.step](Shell&, Session& then) { then.select_step(number); }});
   }
+  if (next_step_ < run->steps.size() && found_.size() < kMostFound) session.want_frame();
 }
 
 void Palette::draw(Shell& shell, Session& session) {

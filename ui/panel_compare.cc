@@ -201,7 +201,7 @@ class ComparePanel final : public Panel {
     ImGui::SameLine();
     const std::vector<uint32_t>* order = order_.value();
     const auto shown = order == nullptr ? std::vector<uint32_t>() : *order;
-    copy_.draw(session, "compare", [compared, shown] { return rows_of(*compared, shown); });
+    copy_.draw(session, "compare", [compared, shown](const model::Reader&) { return rows_of(*compared, shown); });
   }
 
   void arrange(Session& session, const std::shared_ptr<const Compared>& compared) {

@@ -11,6 +11,7 @@
 #include "ui/facts_table.h"
 #include "ui/panel.h"
 #include "ui/plot_widgets.h"
+#include "ui/table.h"
 #include "ui/text.h"
 
 namespace ui {
@@ -105,7 +106,9 @@ class Details final : public Panel {
       fact_row(++id, fact.name, fact.value, fact.raw, fact.about);
     }
     end_facts();
-    if (ImGui::SmallButton("Copy all")) ImGui::SetClipboardText(text_of(facts).c_str());
+    draw_copy_button([&] { return rows_of(facts); }, report::sql_of("steps"));
+    ImGui::SameLine();
+    if (ImGui::Button("Copy as text")) ImGui::SetClipboardText(text_of(facts).c_str());
   }
 
   static void draw_neighbours(Session& session, const model::Rows& rows) {

@@ -89,23 +89,23 @@ class FusionsPanel final : public Panel {
   void draw_summary(Session& session, const Fusions& f) const {
     const RunData* run = session.data();
     const auto share = [&](double ns) { return run != nullptr && run->pass_ns > 0 ? 100 * ns / run->pass_ns : NAN; };
-    ImGui::Text("%zu fusions take %s of a pass (%s)", f.all.size(), human(f.pass_ns, "_ns").c_str(),
-                human(share(f.pass_ns), "_percent").c_str());
-    if (f.measured == 0) {
-      ImGui::PushStyleColor(ImGuiCol_Text, bad_color(session.theme));
+    std::string text =
+        fmt::format("{} fusions take {} of a pass ({})", f.all.size(), human(f.pass_ns, "_ns"), human(share(f.pass_ns), "_percent"));
+    if (f.measured > 0)
+      text += fmt::format(" and save {} ({} to {}): run as their parts, a pass would take {} longer.{}", human(f.measured_ns, "_ns"),
+                          human(f.low_ns, "_ns"), human(f.high_ns, "_ns"), human(share(f.measured_ns), "_percent"),
+                          f.costs > 0 ? "" : " None costs.");
+    ImGui::TextWrapped("%s", text.c_str());
+    if (f.measured > 0 && f.costs == 0) return;
+    ImGui::PushStyleColor(ImGuiCol_Text, bad_color(session.theme));
+    if (f.measured > 0) {
+      ImGui::TextWrapped("▼ %zu %s %s.", f.costs, f.costs == 1 ? "costs" : "cost", human(f.cost_ns, "_ns").c_str());
+    } else {
       ImGui::TextWrapped(
           "Modelled, not measured: saved traffic at the rate of memory, %s a pass. Run with --unfused to measure what they "
           "save: profile --replay FILE --unfused",
           human(f.modelled_ns, "_ns").c_str());
-      ImGui::PopStyleColor();
-      return;
     }
-    ImGui::SameLine();
-    ImGui::Text("and save %s (%s to %s): run as their parts, a pass would take %s longer.", human(f.measured_ns, "_ns").c_str(),
-                human(f.low_ns, "_ns").c_str(), human(f.high_ns, "_ns").c_str(), human(share(f.measured_ns), "_percent").c_str());
-    ImGui::SameLine();
-    ImGui::PushStyleColor(ImGuiCol_Text, f.costs > 0 ? bad_color(session.theme) : ImGui::GetColorU32(ImGuiCol_TextDisabled));
-    f.costs > 0 ? ImGui::Text("▼ %zu cost %s.", f.costs, human(f.cost_ns, "_ns").c_str()) : ImGui::TextUnformatted("None costs.");
     ImGui::PopStyleColor();
   }
 
@@ -128,7 +128,7 @@ class FusionsPanel final : public Panel {
     ImGui::SameLine();
     const std::vector<uint32_t>* order = order_.value();
     const auto shown = order == nullptr ? std::vector<uint32_t>() : *order;
-    copy_.draw(session, "fusions", [fusions, shown] { return rows_of(*fusions, shown); });
+    copy_.draw(session, "fusions", [fusions, shown](const model::Reader&) { return rows_of(*fusions, shown); });
   }
 
   void arrange(Document& open, const std::string& which, const std::shared_ptr<const Fusions>& fusions) {

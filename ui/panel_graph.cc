@@ -226,7 +226,7 @@ class GraphPanel final : public Panel {
     if (ImGui::Button("Show all (F)")) view_.fit();
     ImGui::SameLine();
     if (!rows_.columns.empty()) {
-      draw_copy_button(rows_, sql_);
+      draw_copy_button([this] { return rows_; }, sql_);
       ImGui::SameLine();
     }
     ImGui::TextDisabled("(click: select, twice: go there, O: open the body, B: back)");

@@ -101,7 +101,7 @@ class MemoryPanel final : public Panel {
     ImGui::SameLine();
     if (ImGui::Button("Show all (F)")) view().show_all();
     ImGui::SameLine();
-    copy_.draw(session, "memory", [memory, at = at_] { return memory_rows(*memory, at); });
+    copy_.draw(session, "memory", [memory, at = at_](const model::Reader&) { return memory_rows(*memory, at); });
     ImGui::SameLine();
     ImGui::TextDisabled("(click: select the step, drag and wheel: zoom)");
   }

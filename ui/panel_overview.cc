@@ -12,6 +12,7 @@
 #include "ui/panel.h"
 #include "ui/plot_widgets.h"
 #include "ui/read_or_say.h"
+#include "ui/report_copy.h"
 #include "ui/small_table.h"
 #include "ui/text.h"
 
@@ -70,6 +71,8 @@ class Overview final : public Panel {
     const Content* content = read_or_say(content_);
     if (content == nullptr) return;
     draw_title(session);
+    static constexpr std::string_view kReports[] = {"findings", "coverage", "notes"};
+    copy_.draw(session, kReports);
     const bool wide = ImGui::GetContentRegionAvail().x > ImGui::GetFontSize() * 62;
     if (!wide) {
       draw_left(session, *content);
@@ -93,7 +96,6 @@ class Overview final : public Panel {
     if (data == nullptr) return;
     ImGui::TextDisabled("%zu steps, %s a pass", data->steps.size(),
                         data->pass_ns > 0 ? human(data->pass_ns, "_ns").c_str() : "no times yet:");
-    ImGui::NewLine();
   }
 
   /// What to do: findings, doubts, coverage, import.
@@ -182,6 +184,7 @@ class Overview final : public Panel {
   }
 
   Latest<Content> content_;
+  ReportCopy copy_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "src/report/report.h"
+#include "ui/distinct.h"
 #include "ui/grid.h"
 #include "ui/open_run.h"
 #include "ui/panel.h"
@@ -23,8 +24,11 @@
 namespace ui {
 namespace {
 
-constexpr size_t kMostLabels = 10;
+constexpr size_t kMostLabels = 10, kLabelColumns = 36;
 constexpr size_t kMostLines = 1000;  ///< of the table; the copy has all
+/// Points that a frame places: when they have just come, for then the lists of what is drawn grow too, so many first and twice as many each
+/// time; and while the view moves, for what is left out would flicker.
+constexpr size_t kFirstSlice = 2'000, kMovingSlice = 100'000;
 
 class RooflinePanel final : public Panel {
  public:
@@ -66,8 +70,10 @@ class RooflinePanel final : public Panel {
 
   void take(const std::shared_ptr<const Roofline>& roof) {
     if (roof != shown_) {
+      labelled_.clear();  // they lie in what is let go
       shown_ = roof;
       ++taken_;
+      has_grown_ = false;
       picked_.clear();
       recolor();
       view_.set_full({std::pow(10, roof->x_lo), std::pow(10, roof->x_hi), 0, 1, true},
@@ -127,8 +133,9 @@ class RooflinePanel final : public Panel {
     if (ImGui::Button("Show all (F)")) view_.show_all(), beside_.show_all();
     ImGui::SameLine();
     const std::shared_ptr<const RunData> run = roof.run;
-    copy_.draw(session, "roofline",
-               [run, picked = picked_] { return roofline_rows(*run, picked.empty() ? roofline_order(*run) : picked); });
+    copy_.draw(session, "roofline", [run, picked = picked_](const model::Reader&) {
+      return roofline_rows(*run, picked.empty() ? roofline_order(*run) : picked);
+    });
     ImGui::SameLine();
     ImGui::TextDisabled("(drag: zoom, Shift + drag: select, wheel: zoom, right drag: move)");
   }
@@ -145,22 +152,28 @@ class RooflinePanel final : public Panel {
     if (!text.empty()) ImGui::TextWrapped("%s", text.c_str());
   }
 
-  ImU32 color_of_word(const std::string& text, const Theme& theme) const {
+  /// By index of the word.
+  std::vector<ImU32> inks_of(const Roofline& roof, const Theme& theme) const {
     static constexpr struct {
       std::string_view word;
       double share;
     } kRoof[] = {{"below 25 %", 0.1}, {"25 to 50 %", 0.4}, {"50 to 75 %", 0.65}, {"75 % and more", 1}};
-    if (color_ != RoofColor::roof) return color_of(theme, text);
-    for (const auto& row : kRoof) {
-      if (row.word == text) return roof_color(row.share);
+    const std::vector<std::string>& texts = colors(roof).words;
+    if (color_ != RoofColor::roof) return colors_of(theme, std::vector<std::string_view>(texts.begin(), texts.end()));
+    std::vector<ImU32> inks;
+    for (const std::string& text : texts) {
+      const auto* found = std::ranges::find(kRoof, text, [](const auto& row) { return row.word; });
+      inks.push_back(found != std::end(kRoof)  ? roof_color(found->share)
+                     : text == "over the roof" ? series_color(theme, 3)
+                                               : neutral_color(theme));
     }
-    return text == "over the roof" ? series_color(theme, 3) : neutral_color(theme);
+    return inks;
   }
 
   void draw_legend(const Roofline& roof, const Theme& theme) {
     std::vector<LegendWord> entries;
-    for (const std::string& word : colors(roof).words)
-      entries.push_back({word, color_of_word(word, theme), hidden_.contains(entries.size())});
+    const std::vector<ImU32> inks = inks_of(roof, theme);
+    for (const std::string& word : colors(roof).words) entries.push_back({word, inks[entries.size()], hidden_.contains(entries.size())});
     const int clicked = legend("legend", entries);
     if (clicked < 0) return;
     const auto word = static_cast<size_t>(clicked);
@@ -185,7 +198,7 @@ class RooflinePanel final : public Panel {
                    beside_.y());
       beside = beside_.interact("beside", left);
     }
-    const bool moved = place(roof, main, left, strip);  // then nothing is looked up: the next frame has time for it
+    const bool moved = place(session, roof, main, left, strip);  // then nothing is looked up: the next frame has time for it
     draw_ceilings(roof, main, strip ? &left : nullptr);
     draw_points(session, roof, main, strip ? &left : nullptr);
     draw_labels(roof, main, name_ceilings(roof, main));
@@ -200,28 +213,40 @@ class RooflinePanel final : public Panel {
     ImGui::PopID();
   }
 
-  /// Is it another placement than the last one?
-  bool place(const Roofline& roof, const Frame& main, const Frame& left, bool strip) {
+  /// Is it another placement than in the last frame?
+  bool place(Session& session, const Roofline& roof, const Frame& main, const Frame& left, bool strip) {
     const float em = ImGui::GetFontSize();
     const std::string key =
         fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", drawn_revision_, taken_, em, strip, main.min.x, main.min.y, main.max.x,
                     main.max.y, view_.x().lo, view_.x().hi, view_.y().lo, view_.y().hi, beside_.y().lo, beside_.y().hi);
-    if (key == placed_) return false;
+    if (key == placed_ && marks_.is_complete(roof)) return false;
+    const bool here = session.document()->loader.mode() == Loader::Mode::here;  // pictures and tests have no later frames
+    const bool goes_on = key == placed_;
+    const size_t slice = here ? RoofMarks::kAll : has_grown_ ? kMovingSlice : std::max(kFirstSlice, goes_on ? marks_.points() : 0);
+    if (goes_on) {
+      marks_.place_more(roof, colors(roof), slice);
+    } else {
+      marks_.place(roof, colors(roof), hidden_, view_of(main, left, strip, em), slice);
+    }
     placed_ = key;
+    has_grown_ = has_grown_ || marks_.is_complete(roof);
+    if (!marks_.is_complete(roof)) session.want_frame();
+    return true;
+  }
+
+  static RoofView view_of(const Frame& main, const Frame& left, bool strip, float em) {
     const auto scale = [](const Axis& axis) {
       const double lo = std::log10(axis.lo), by = (axis.p1 - axis.p0) / (std::log10(axis.hi) - lo);
       return LogScale{axis.p0 - lo * by, by};
     };
     const auto box = [](const Frame& f) { return Box{f.min.x, f.min.y, f.max.x, f.max.y}; };
-    marks_.place(roof, colors(roof), hidden_,
-                 {box(main), strip ? box(left) : Box{}, scale(main.x), scale(main.y), strip ? scale(left.y) : LogScale{}, em});
-    return true;
+    return {box(main), strip ? box(left) : Box{}, scale(main.x), scale(main.y), strip ? scale(left.y) : LogScale{}, em};
   }
 
   void draw_points(Session& session, const Roofline& roof, const Frame& main, const Frame* left) const {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    std::vector<ImU32> inks;
-    for (const std::string& word : colors(roof).words) inks.push_back(with_alpha(color_of_word(word, session.theme), 0.75f));
+    std::vector<ImU32> inks = inks_of(roof, session.theme);
+    for (ImU32& ink : inks) ink = with_alpha(ink, 0.75f);
     const ImU32 edge = ImGui::GetColorU32(ImGuiCol_WindowBg);
     for (const Frame* f : {&main, left}) {
       if (f == nullptr) continue;
@@ -260,15 +285,20 @@ class RooflinePanel final : public Panel {
     ImGui::GetWindowDrawList()->AddLine({at.x - 4, y}, {at.x + 4, y}, ImGui::GetColorU32(ImGuiCol_Text), 2);
   }
 
-  void draw_labels(const Roofline& roof, const Frame& main, const std::vector<Box>& taken) const {
+  void draw_labels(const Roofline& roof, const Frame& main, const std::vector<Box>& taken) {
     std::vector<LabelWish> wishes;
-    std::vector<std::string> texts;
+    std::vector<std::string_view> names;
     for (size_t i = 0; i < roof.points.size() && wishes.size() < kMostLabels && roof.points[i].weight > 0.02f; ++i) {
       const RoofMarks::Position p = marks_.position(i);
       if (roof.points[i].beside || !p.shown) continue;
-      texts.push_back(short_text(roof.run->steps[roof.points[i].index].name, 36));
-      const ImVec2 size = ImGui::CalcTextSize(texts.back().c_str());
-      wishes.push_back({p.x, p.y, p.radius, size.x + 4, size.y});
+      names.push_back(roof.run->steps[roof.points[i].index].name);
+      wishes.push_back({p.x, p.y, p.radius});
+    }
+    if (names != labelled_) labelled_ = names, labels_ = distinct_names(names, kLabelColumns);
+    const std::vector<std::string>& texts = labels_;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const ImVec2 size = ImGui::CalcTextSize(texts[i].c_str());
+      wishes[i].width = size.x + 4, wishes[i].height = size.y;
     }
     const std::vector<Box> boxes = place_labels(wishes, {main.min.x, main.min.y, main.max.x, main.max.y}, taken);
     const ImU32 ground = ImGui::GetColorU32(ImGuiCol_WindowBg, 0.75f), ink = ImGui::GetColorU32(ImGuiCol_Text);
@@ -315,6 +345,7 @@ class RooflinePanel final : public Panel {
   void pick(const Roofline& roof, const std::vector<ImVec2>& lasso) {
     std::vector<float> xs, ys;
     for (const ImVec2& p : lasso) xs.push_back(p.x), ys.push_back(p.y);
+    marks_.place_more(roof, colors(roof), RoofMarks::kAll);
     const std::vector<uint32_t> points = points_inside(marks_, xs, ys);
     picked_.clear();
     for (const uint32_t point : points) picked_.push_back(roof.points[point].index);
@@ -419,7 +450,10 @@ class RooflinePanel final : public Panel {
   std::set<size_t> hidden_;
   PlotView view_, beside_;
   RoofMarks marks_;
+  std::vector<std::string_view> labelled_;  ///< names of steps that have a label, of shown_
+  std::vector<std::string> labels_;
   std::string placed_;            ///< what marks_ were placed for
+  bool has_grown_ = false;        ///< all points were drawn once
   std::vector<uint32_t> picked_;  ///< indices of steps, by time; empty: all
   std::vector<uint32_t> lines_;   ///< of the table
   StepSum sum_;

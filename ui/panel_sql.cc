@@ -100,7 +100,7 @@ class Sql final : public Panel {
     const SqlAnswer* answer = answer_.value();
     if (answer == nullptr) return;
     ImGui::SameLine();
-    draw_copy_button(*answer->rows, text_);
+    draw_copy_button([answer] { return *answer->rows; }, text_);
     ImGui::SameLine();
     ImGui::TextDisabled("%s%zu rows in %.3g s", answer->more ? "the first " : "", answer->rows->rows.size(), answer->seconds);
   }

@@ -90,7 +90,7 @@ class Top final : public Panel {
     ImGui::SameLine();
     const auto* answer = table_.value();
     const std::shared_ptr<const TopTable> shown = answer == nullptr ? nullptr : *answer;
-    copy_.draw(session, "top", [shown] { return shown == nullptr ? model::Rows() : rows_of(*shown); });
+    copy_.draw(session, "top", [shown](const model::Reader&) { return shown == nullptr ? model::Rows() : rows_of(*shown); });
     if (!table_.waiting()) return;
     ImGui::SameLine();
     ImGui::TextDisabled("sorting…");

@@ -6,20 +6,31 @@
 
 namespace ui {
 
-void ReportCopy::draw(Session& session, std::string_view name, Shown shown) {
-  const report::Report* report = report::find(name);
-  if (report == nullptr) return;
-  if (ImGui::Button("Copy")) ImGui::OpenPopup("copy");
-  if (ImGui::BeginPopup("copy")) {
-    if (shown && ImGui::MenuItem("What is shown, CSV")) want(session, *report, report::Format::csv, shown);
-    if (shown && ImGui::MenuItem("What is shown, Markdown")) want(session, *report, report::Format::md, shown);
-    if (shown) ImGui::Separator();
-    if (ImGui::MenuItem("Report, CSV")) want(session, *report, report::Format::csv, {});
-    if (ImGui::MenuItem("Report, Markdown")) want(session, *report, report::Format::md, {});
-    if (ImGui::MenuItem("Report, SQL")) {
+void ReportCopy::draw_menu(Session& session, std::span<const std::string_view> names, const Shown& shown) {
+  using report::Format;
+  const report::Report* first = report::find(names.front());
+  if (shown && first != nullptr) {
+    if (ImGui::MenuItem("What is shown, CSV")) want(session, *first, Format::csv, shown);
+    if (ImGui::MenuItem("What is shown, Markdown")) want(session, *first, Format::md, shown);
+  }
+  for (const std::string_view name : names) {
+    const report::Report* report = report::find(name);
+    if (report == nullptr) continue;
+    if (shown || report != first) ImGui::Separator();
+    const std::string title = names.size() > 1 ? fmt::format("Report {}", name) : "Report";
+    if (ImGui::MenuItem((title + ", CSV").c_str())) want(session, *report, Format::csv, {});
+    if (ImGui::MenuItem((title + ", Markdown").c_str())) want(session, *report, Format::md, {});
+    if (ImGui::MenuItem((title + ", SQL").c_str())) {
       ImGui::SetClipboardText(std::string(report->sql).c_str());
       session.message = fmt::format("copied the SQL of the report {}; ?1 is the run", name);
     }
+  }
+}
+
+void ReportCopy::draw(Session& session, std::span<const std::string_view> names, const Shown& shown) {
+  if (ImGui::Button("Copy")) ImGui::OpenPopup("copy");
+  if (ImGui::BeginPopup("copy")) {
+    draw_menu(session, names, shown);
     ImGui::EndPopup();
   }
   if (!waiting_ || text_.waiting()) return;
@@ -41,8 +52,7 @@ void ReportCopy::want(Session& session, const report::Report& report, report::Fo
   const int64_t run = session.selection().run;
   text_.want(open->loader, std::to_string(++asked_),
              [&report, format, run, shown](const model::Reader& reader) -> base::Result<std::string> {
-               if (shown) return report::render(shown(), format, {});
-               ASSIGN_OR_RETURN(const model::Rows rows, report::run(reader, report, run));
+               ASSIGN_OR_RETURN(const model::Rows rows, shown ? shown(reader) : report::run(reader, report, run));
                return report::render(rows, format, {});
              });
 }

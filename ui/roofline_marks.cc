@@ -2,7 +2,6 @@
 #include "ui/roofline_marks.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace ui {
@@ -13,26 +12,6 @@ constexpr float kCell_em = 0.23f;                       ///< width of a cell of 
 constexpr size_t kLevels = 6;                           ///< cells are kCell_em · 2^level wide
 constexpr size_t kColors = 16;                          ///< distinct ones in a cell; color_words makes fewer
 
-/// What stands in the cells of one size.
-class Cells {
- public:
-  Cells(const Box& area, float cell) : area_(area), per_pixel_(1 / cell) {
-    across_ = static_cast<size_t>((area.x1 - area.x0) * per_pixel_) + 2;
-    words_.assign(across_ * (static_cast<size_t>((area.y1 - area.y0) * per_pixel_) + 2), 0);
-  }
-  uint16_t& at(float x, float y) {
-    const auto column = static_cast<size_t>(std::max(0.f, (x - area_.x0) * per_pixel_));
-    const auto row = static_cast<size_t>(std::max(0.f, (y - area_.y0) * per_pixel_));
-    return words_[std::min(words_.size() - 1, row * across_ + std::min(column, across_ - 1))];
-  }
-
- private:
-  Box area_;
-  float per_pixel_;
-  size_t across_ = 1;
-  std::vector<uint16_t> words_;  ///< a bit for each colour
-};
-
 /// The cells whose size is between a quarter and half of the radius.
 size_t level_of(float radius, float cell) {
   size_t level = 0;
@@ -42,49 +21,64 @@ size_t level_of(float radius, float cell) {
 
 }  // namespace
 
-void RoofMarks::place(const Roofline& roof, const ColorWords& colors, const std::set<size_t>& hidden, const RoofView& view) {
+RoofCells::RoofCells(const Box& area, float cell) : area_(area), per_pixel_(1 / cell) {
+  across_ = static_cast<size_t>((area.x1 - area.x0) * per_pixel_) + 2;
+  words_.assign(across_ * (static_cast<size_t>((area.y1 - area.y0) * per_pixel_) + 2), 0);
+}
+
+uint16_t& RoofCells::at(float x, float y) {
+  const auto column = static_cast<size_t>(std::max(0.f, (x - area_.x0) * per_pixel_));
+  const auto row = static_cast<size_t>(std::max(0.f, (y - area_.y0) * per_pixel_));
+  return words_[std::min(words_.size() - 1, row * across_ + std::min(column, across_ - 1))];
+}
+
+void RoofMarks::place(const Roofline& roof, const ColorWords& colors, const std::set<size_t>& hidden, const RoofView& view, size_t first) {
   view_ = view;
-  const size_t n = roof.points.size();
-  x_.resize(n), y_.resize(n), r_.resize(n);
-  std::vector<bool> seen(colors.words.size());
-  for (size_t word = 0; word < seen.size(); ++word) seen[word] = !hidden.contains(word);
-  const auto strip_width = static_cast<double>(view.strip.x1 - view.strip.x0);
-  for (size_t i = 0; i < n; ++i) {
-    const RoofPoint& p = roof.points[i];
-    const Box& area = p.beside ? view.strip : view.main;
-    const auto x = static_cast<float>(p.beside ? area.x0 + strip_width * static_cast<double>(p.x) : view.x.pixel(static_cast<double>(p.x)));
-    const auto y = static_cast<float>((p.beside ? view.strip_y : view.y).pixel(static_cast<double>(p.y)));
-    const bool in = seen[colors.of_point[i]] && x >= area.x0 - 1 && x <= area.x1 + 1 && y >= area.y0 - 1 && y <= area.y1 + 1 &&
-                    (!p.beside || view.has_strip());
-    x_[i] = in ? x : kNowhere;
-    y_[i] = y;
-    r_[i] = view.em * std::max(kLeast_em, kLargest_em * p.root_weight);
+  for (std::vector<float>* of : {&x_, &y_, &r_}) of->clear(), of->reserve(roof.points.size());
+  main_.clear(), strip_.clear();
+  seen_.assign(colors.words.size(), true);
+  for (const size_t word : hidden) {
+    if (word < seen_.size()) seen_[word] = false;
   }
-  take(roof, colors);
+  for (const bool strip : {false, true}) {
+    const Box& area = strip ? view.strip : view.main;
+    cells_[strip ? 1 : 0].clear();
+    if (area.x1 <= area.x0 || area.y1 <= area.y0) continue;
+    for (size_t level = 0; level < kLevels; ++level)
+      cells_[strip ? 1 : 0].emplace_back(area, kCell_em * view.em * static_cast<float>(1 << level));
+  }
+  place_more(roof, colors, first);
+}
+
+void RoofMarks::place_more(const Roofline& roof, const ColorWords& colors, size_t count) {
+  const size_t begin = points(), end = begin + std::min(count, roof.points.size() - begin);
+  const auto strip_width = static_cast<double>(view_.strip.x1 - view_.strip.x0);
+  for (size_t i = begin; i < end; ++i) {
+    const RoofPoint& p = roof.points[i];
+    const Box& area = p.beside ? view_.strip : view_.main;
+    const auto x =
+        static_cast<float>(p.beside ? area.x0 + strip_width * static_cast<double>(p.x) : view_.x.pixel(static_cast<double>(p.x)));
+    const auto y = static_cast<float>((p.beside ? view_.strip_y : view_.y).pixel(static_cast<double>(p.y)));
+    const bool in = seen_[colors.of_point[i]] && x >= area.x0 - 1 && x <= area.x1 + 1 && y >= area.y0 - 1 && y <= area.y1 + 1 &&
+                    (!p.beside || view_.has_strip());
+    x_.push_back(in ? x : kNowhere);
+    y_.push_back(y);
+    r_.push_back(view_.em * std::max(kLeast_em, kLargest_em * p.root_weight));
+    if (in) take(i, colors.of_point[i], p.beside);
+  }
   has_grid_ = false;
 }
 
-void RoofMarks::take(const Roofline& roof, const ColorWords& colors) {
-  main_.clear(), strip_.clear();
-  const float cell = kCell_em * view_.em, dot = kDot_em * view_.em;
-  std::array<std::vector<Cells>, 2> cells;  // of main and strip
-  for (const bool strip : {false, true}) {
-    const Box& area = strip ? view_.strip : view_.main;
-    if (area.x1 <= area.x0 || area.y1 <= area.y0) continue;
-    for (size_t level = 0; level < kLevels; ++level) cells[strip ? 1 : 0].emplace_back(area, cell * static_cast<float>(1 << level));
-  }
-  for (size_t i = 0; i < roof.points.size(); ++i) {
-    if (x_[i] == kNowhere) continue;
-    const bool strip = roof.points[i].beside, is_dot = r_[i] <= dot;
-    auto& of = cells[strip ? 1 : 0];
-    if (of.empty()) continue;
-    const uint16_t word = colors.of_point[i];
-    uint16_t& there = of[is_dot ? 0 : level_of(r_[i], cell)].at(x_[i], y_[i]);
-    const auto bit = static_cast<uint16_t>(is_dot ? 0xFFFF : 1u << (word % kColors));
-    if ((there & bit) != 0) continue;
-    there = static_cast<uint16_t>(there | bit);
-    (strip ? strip_ : main_).push_back({x_[i], y_[i], r_[i], static_cast<uint32_t>(i), word});
-  }
+void RoofMarks::take(size_t point, uint16_t word, bool strip) {
+  std::vector<RoofCells>& cells = cells_[strip ? 1 : 0];
+  if (cells.empty()) return;
+  const float radius = r_[point];
+  const bool is_dot = radius <= kDot_em * view_.em;
+  uint16_t& there = cells[is_dot ? 0 : level_of(radius, kCell_em * view_.em)].at(x_[point], y_[point]);
+  const auto bit = static_cast<uint16_t>(is_dot ? 0xFFFF : 1u << (word % kColors));
+  if ((there & bit) != 0) return;
+  there = static_cast<uint16_t>(there | bit);
+  (strip ? strip_ : main_).push_back({x_[point], y_[point], radius, static_cast<uint32_t>(point), word});
 }
 
 void RoofMarks::make_grid() {

@@ -94,6 +94,10 @@ class Session {
   Theme theme;
   void on_done(std::function<void()> wake) { wake_ = std::move(wake); }
   const std::function<void()>& wake() const { return wake_; }  ///< for a panel's own loader
+  /// What is drawn is not all yet: another frame comes without input.
+  void want_frame() const {
+    if (wake_) wake_();
+  }
 
  private:
   Loader::Mode mode_;

@@ -12,7 +12,7 @@
 namespace ui {
 namespace {
 
-constexpr size_t kMostColumns = 64;
+constexpr size_t kMostOfImGui = 64;
 constexpr size_t kMostWidth = 44;  ///< of a cell: a long path leaves room for what stands beside it
 
 void draw_cell(const model::Cell& cell, std::string_view column, bool last) {
@@ -25,7 +25,7 @@ void draw_cell(const model::Cell& cell, std::string_view column, bool last) {
 
 void draw_small_table(const char* id, const model::Rows& rows, size_t most) {
   const size_t columns = rows.columns.size();
-  if (columns == 0 || columns > kMostColumns) return;
+  if (columns == 0 || columns > kMostOfImGui) return;
   if (!ImGui::BeginTable(id, static_cast<int>(columns), ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg)) return;
   for (size_t c = 0; c < columns; ++c)
     ImGui::TableSetupColumn(report::heading(rows.columns[c], rows.columns).c_str(),

@@ -165,11 +165,11 @@ int RowTable::draw(const char* id, const std::shared_ptr<const model::Rows>& sho
   return chosen;
 }
 
-void draw_copy_button(const model::Rows& rows, std::string_view sql) {
+void draw_copy_button(const std::function<model::Rows()>& rows, std::string_view sql) {
   if (ImGui::Button("Copy")) ImGui::OpenPopup("copy");
   if (!ImGui::BeginPopup("copy")) return;
-  if (ImGui::MenuItem("CSV")) ImGui::SetClipboardText(report::render(rows, report::Format::csv, {}).c_str());
-  if (ImGui::MenuItem("Markdown")) ImGui::SetClipboardText(report::render(rows, report::Format::md, {}).c_str());
+  if (ImGui::MenuItem("CSV")) ImGui::SetClipboardText(report::render(rows(), report::Format::csv, {}).c_str());
+  if (ImGui::MenuItem("Markdown")) ImGui::SetClipboardText(report::render(rows(), report::Format::md, {}).c_str());
   if (ImGui::MenuItem("SQL")) ImGui::SetClipboardText(std::string(sql).c_str());
   ImGui::EndPopup();
 }

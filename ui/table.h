@@ -1,6 +1,7 @@
 // The table of any query's rows: sorted by a click on a heading, copied by cell, column or row.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -45,7 +46,7 @@ class RowTable {
   int revision_ = -1, scroll_to_ = -1;
 };
 
-/// A button with a menu: the rows as CSV or Markdown, or the SQL behind them, to the clipboard.
-void draw_copy_button(const model::Rows& rows, std::string_view sql);
+/// A button with a menu: the rows as CSV or Markdown, or the SQL behind them, to the clipboard. `rows` is called when they are wanted.
+void draw_copy_button(const std::function<model::Rows()>& rows, std::string_view sql);
 
 }  // namespace ui

@@ -47,15 +47,20 @@ std::string one_line(std::string_view text, size_t most) {
 
 void put_line(const std::string& text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); }
 
+bool has_scopes(std::string_view text) {
+  return text.find(' ') == std::string_view::npos && std::ranges::count_if(text, [](char c) { return c == '/' || c == '.'; }) >= 2;
+}
+
 std::string cut_to(const std::string& text, float width) {
   float wide = width_of(text);
   if (wide <= width) return text;
   size_t columns = report::display_width(text);
+  const size_t part = has_scopes(text) ? 4 : 2;
   std::string cut = text;
   while (columns > 1 && wide > width) {  // columns are about as wide as each other: a step or two
     const auto fewer = static_cast<size_t>(static_cast<float>(columns) * std::max(width, 0.f) / wide);
     columns = std::clamp(fewer, size_t{1}, columns - 1);
-    cut = report::cut_middle(text, columns);
+    cut = report::cut_middle(text, columns, columns / part);
     wide = width_of(cut);
   }
   return cut;

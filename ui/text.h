@@ -13,7 +13,10 @@ void put_line(const std::string& text);
 /// "12.3 ms": report::human for a number; the unit as a column's name ends. Shares below 0.1 % keep a digit: in a long pass most steps are
 /// that small.
 std::string human(double value, std::string_view unit);
-/// At most `width` pixels, with "…" in the middle: names differ at both ends. Of one_line.
+/// Is it a name with scopes ("net/layer_1/MatMul", or with points), not a sentence? Such names begin alike; what tells them apart stands at
+/// their end.
+bool has_scopes(std::string_view text);
+/// At most `width` pixels, with "…" in the middle; of names with scopes more is kept of the end. Of one_line.
 std::string cut_to(const std::string& text, float width);
 /// On the current line, at most `width` pixels; what is cut is told by a tooltip.
 void draw_cut(const std::string& text, float width);

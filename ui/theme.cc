@@ -17,8 +17,15 @@ constexpr std::array<ImU32, 8> kSeries = {
     IM_COL32(0x56, 0xB4, 0xE9, 255), IM_COL32(0xE6, 0x9F, 0x00, 255), IM_COL32(0x00, 0x9E, 0x73, 255), IM_COL32(0xCC, 0x79, 0xA7, 255),
     IM_COL32(0xD5, 0x5E, 0x00, 255), IM_COL32(0xF0, 0xE4, 0x42, 255), IM_COL32(0x00, 0x72, 0xB2, 255), IM_COL32(0x99, 0x99, 0x99, 255),
 };
-constexpr size_t kYellow = 5;
+constexpr size_t kYellow = 5, kGrey = 7;
 constexpr ImU32 kDarkYellow = IM_COL32(0xA8, 0x9A, 0x10, 255);  // yellow vanishes on white
+
+/// Of a word; grey: of none.
+size_t series_of(std::string_view word) {
+  uint32_t hash = 2166136261u;  // FNV-1a: the same on every machine
+  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return word.empty() ? kGrey : hash % kGrey;
+}
 
 ImFont* add_font(const char* path, float pixels) {
   static const ImWchar ranges[] = {0x20, 0xff, 0x370, 0x3ff, 0x2010, 0x2027, 0x2190, 0x22ff, 0x2500, 0x25ff, 0};
@@ -80,10 +87,19 @@ ImU32 series_color(const Theme& theme, size_t index) {
   return i == kYellow && theme.mode == Mode::light ? kDarkYellow : kSeries[i];
 }
 
-ImU32 color_of(const Theme& theme, std::string_view word) {
-  uint32_t hash = 2166136261u;  // FNV-1a: the same on every machine
-  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return word.empty() ? series_color(theme, 7) : series_color(theme, hash % 7);
+ImU32 color_of(const Theme& theme, std::string_view word) { return series_color(theme, series_of(word)); }
+
+std::vector<ImU32> colors_of(const Theme& theme, std::span<const std::string_view> words) {
+  std::array<bool, kGrey> taken{};
+  std::vector<ImU32> colors;
+  for (const std::string_view word : words) {
+    size_t series = series_of(word);
+    for (size_t tries = 0; series < kGrey && taken[series] && tries < kGrey; ++tries) series = (series + 1) % kGrey;
+    if (series < kGrey && taken[series]) series = series_of(word);
+    if (series < kGrey) taken[series] = true;
+    colors.push_back(series_color(theme, series));
+  }
+  return colors;
 }
 
 ImU32 text_on(ImU32 ground) {

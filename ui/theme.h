@@ -4,7 +4,9 @@
 #include <imgui.h>
 
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace ui {
 
@@ -33,6 +35,8 @@ ImFont* mono_font();
 ImU32 series_color(const Theme& theme, size_t index);
 /// The same colour for the same word, in every panel.
 ImU32 color_of(const Theme& theme, std::string_view word);
+/// Of words that stand in one legend, the most important first: as color_of, but the first seven differ from each other.
+std::vector<ImU32> colors_of(const Theme& theme, std::span<const std::string_view> words);
 /// Black or white, whichever is read better on `ground`.
 ImU32 text_on(ImU32 ground);
 /// Of a share of the roof, 0 to 1: from orange (far from it) to blue (at it).

@@ -7,6 +7,7 @@
 #include "src/base/text.h"
 #include "src/report/display.h"
 #include "ui/plot.h"
+#include "ui/text.h"
 
 namespace ui {
 namespace {
@@ -40,6 +41,17 @@ class Bars {
   ImU32 color_ = 0;
   bool open_ = false;
 };
+
+/// Without so many of the first scopes that the rest fits; the last part where nothing does.
+std::string_view last_scopes(std::string_view text, float width) {
+  const auto width_of = [](std::string_view part) { return ImGui::CalcTextSize(part.data(), part.data() + part.size()).x; };
+  while (width_of(text) > width) {
+    const size_t next = text.find_first_of("/.");
+    if (next == std::string_view::npos || next + 1 == text.size()) break;
+    text.remove_prefix(next + 1);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -86,6 +98,7 @@ float draw_text(ImDrawList& draw, ImVec2 at, float width, ImU32 color, std::stri
   ImFont& font = *ImGui::GetFont();
   const float size = ImGui::GetFontSize();
   if (width < size * 1.2f || text.empty()) return 0;
+  if (has_scopes(text)) text = last_scopes(text, width);
   const char* end = text.data() + text.size();
   const char* fits = end;
   ImVec2 extent = font.CalcTextSizeA(size, width, 0, text.data(), end, &fits);

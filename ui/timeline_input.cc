@@ -115,6 +115,7 @@ void TimelinePanel::handle_keys(Session& session) {
   move_keys(session);
   jump_keys(session);
   if (session.pressed('/') > 0) focus_search_ = true;
+  if (session.pressed('R') > 0) search_regex_ = !search_regex_;
   if (session.pressed('M') > 0) measuring_ = !measuring_;
   if (session.pressed('C') > 0) color_by_ = static_cast<ColorBy>((static_cast<size_t>(color_by_) + 1) % std::size(kColorByNames));
   if (session.pressed('P') > 0) mode_ = runs_[0]->mode() == PassMode::happened ? PassMode::medians : PassMode::happened;

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "ui/timeline_copy.h"
+
 namespace ui {
 namespace {
 
@@ -26,6 +28,7 @@ constexpr KeyHelp kKeys[] = {
     {"Home End", "go to the begin or the end"},
     {"[ ]", "go to the view before or after"},
     {"/", "search in names, operators and kinds"},
+    {"R", "search for a regular expression, or for a text"},
     {"N Shift+N", "next or previous hit of the search"},
     {". ,", "next or previous slice like the selected one"},
     {"Shift and drag", "sum up a box; Ctrl+C copies the sums"},
@@ -125,7 +128,7 @@ void TimelinePanel::update(Session& session) {
   run_labels_.clear();
   for (const auto& run : runs_) {
     const PassMode before = run->mode();
-    run->update(session, mode_.value_or(natural), color_by_, origin);
+    run->update(session, mode_.value_or(natural), color_by_, origin, run == runs_.front() ? nullptr : runs_.front().get());
     if (!origin && run->mode() == PassMode::happened) origin = run->extent().begin_ns;
     if (before != run->mode()) view_.reset(), picked_.reset(), box_.reset(), measure_.reset();
     run_labels_.push_back(run_label(session, run->document(), run->run()));
@@ -208,7 +211,20 @@ void TimelinePanel::draw_toolbar(Session& session) {
   ImGui::SameLine();
   draw_run_choice(session);
   ImGui::SameLine();
+  draw_copy(session);
+  ImGui::SameLine();
   draw_search();
+}
+
+/// Of the selected run what is in view.
+void TimelinePanel::draw_copy(Session& session) {
+  const ShownRun& run = *runs_[0];
+  ReportCopy::Shown shown;
+  if (run.steps() != nullptr) {
+    const TimeSpan span{view_.span().begin_ns + run.offset_ns(), view_.span().end_ns + run.offset_ns()};
+    shown = [from = run.source(), span](const model::Reader& reader) { return slices_shown(reader, from, span); };
+  }
+  copy_.draw(session, "timeline", shown);
 }
 
 void TimelinePanel::draw_run_choice(Session& session) {

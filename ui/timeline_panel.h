@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ui/panel.h"
+#include "ui/report_copy.h"
 #include "ui/timeline_draw.h"
 #include "ui/timeline_hit.h"
 #include "ui/timeline_rows.h"
@@ -48,6 +49,7 @@ class TimelinePanel final : public Panel {
   void draw_toolbar(Session& session);
   void draw_search();
   void draw_run_choice(Session& session);
+  void draw_copy(Session& session);
   void draw_legend();
   void draw_canvas(Session& session);
   Loader& heavy(Session& session, size_t document);
@@ -125,6 +127,7 @@ class TimelinePanel final : public Panel {
   std::optional<TimelineBox> box_;
   int box_number_ = 0;
   Latest<BoxSums> box_sums_;
+  ReportCopy copy_;
   std::optional<TimeSpan> measure_;
   struct Heavy {
     int64_t serial = 0;  ///< of the document's loader when this one was made

@@ -90,7 +90,7 @@ void ShownRun::read_steps(Session& session) {
   }
 }
 
-void ShownRun::update(Session& session, PassMode mode, ColorBy by, std::optional<double> origin_ns) {
+void ShownRun::update(Session& session, PassMode mode, ColorBy by, std::optional<double> origin_ns, const ShownRun* like) {
   read(session);
   std::string arranged = fmt::format("{} {} {}", static_cast<int>(mode), revision_, origin_ns.value_or(-1));
   if (arranged != arranged_) {
@@ -100,9 +100,10 @@ void ShownRun::update(Session& session, PassMode mode, ColorBy by, std::optional
     for (size_t i = 0; i < lanes_.size() && mode_ == PassMode::happened; ++i) lanes_[i].label = lane_label(*timeline_, i, device);
   }
   if (steps_ == nullptr) return;
-  std::string key = fmt::format("{} {} {}", static_cast<int>(by), static_cast<int>(session.theme.mode), revision_);
+  std::string key = fmt::format("{} {} {} {}", static_cast<int>(by), static_cast<int>(session.theme.mode), revision_,
+                                like == nullptr ? "" : like->colors_key_);
   if (key == colors_key_) return;
-  colors_ = color_steps(*steps_->run, by, session.theme);
+  colors_ = color_steps(*steps_->run, by, session.theme, like == nullptr ? std::span<const LegendEntry>() : like->colors_.legend);
   colors_key_ = std::move(key);
 }
 

@@ -55,8 +55,8 @@ class ShownRun {
   int64_t run() const { return run_; }
 
   /// Asks for what is missing. Once a frame. The axis is the clock of the first of the shown runs, whose slices begin at `origin_ns`;
-  /// nothing: of this one.
-  void update(Session& session, PassMode mode, ColorBy by, std::optional<double> origin_ns);
+  /// nothing: of this one. The same words have the colours of `like`; nullptr: this is the first run.
+  void update(Session& session, PassMode mode, ColorBy by, std::optional<double> origin_ns, const ShownRun* like);
 
   const TimelineRun* timeline() const { return timeline_.get(); }
   const StepModel* steps() const { return steps_.get(); }

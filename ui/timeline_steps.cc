@@ -90,11 +90,28 @@ size_t roof_class(double percent) {
   return static_cast<size_t>(std::ranges::upper_bound(kRoofLimits, percent) - std::begin(kRoofLimits));
 }
 
-ImU32 color_of_word(const std::string& word, ColorBy by, const Theme& theme) {
-  if (by != ColorBy::roof) return color_of(theme, word);
+ImU32 color_of_roof(std::string_view word, const Theme& theme) {
   const auto* found = std::ranges::find(kRoofWords, word);
   const auto i = static_cast<double>(found - std::begin(kRoofWords));
   return i >= 6 ? neutral_color(theme) : roof_color(i / 5);
+}
+
+/// Sorts the legend by time and colours it; what entry i has become.
+std::vector<size_t> arrange(std::vector<LegendEntry>& legend, ColorBy by, const Theme& theme, std::span<const LegendEntry> like) {
+  std::vector<size_t> order(legend.size()), place(legend.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return legend[i].pass_ns; });
+  std::vector<LegendEntry> sorted;
+  std::vector<std::string_view> words;
+  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = i, sorted.push_back(std::move(legend[order[i]]));
+  for (const LegendEntry& entry : sorted) words.push_back(entry.word);
+  const std::vector<ImU32> colors = colors_of(theme, words);
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const auto known = std::ranges::find(like, words[i], &LegendEntry::word);
+    sorted[i].color = by == ColorBy::roof ? color_of_roof(words[i], theme) : known != like.end() ? known->color : colors[i];
+  }
+  legend = std::move(sorted);
+  return place;
 }
 
 }  // namespace
@@ -187,22 +204,21 @@ std::string color_word(const StepInfo& step, ColorBy by) {
   return {};
 }
 
-StepColors color_steps(const RunData& run, ColorBy by, const Theme& theme) {
+StepColors color_steps(const RunData& run, ColorBy by, const Theme& theme, std::span<const LegendEntry> like) {
   StepColors colors;
-  colors.color.reserve(run.steps.size());
   std::unordered_map<std::string, size_t> known;
+  std::vector<size_t> entry_of;  // by step
+  entry_of.reserve(run.steps.size());
   for (const StepInfo& step : run.steps) {
     std::string word = color_word(step, by);
     const auto [at, fresh] = known.try_emplace(word, colors.legend.size());
-    if (fresh) {
-      const ImU32 color = color_of_word(word, by, theme);
-      colors.legend.push_back({std::move(word), 0, color});
-    }
-    LegendEntry& entry = colors.legend[at->second];
-    entry.pass_ns += finite(step.pass_ns);
-    colors.color.push_back(entry.color);
+    if (fresh) colors.legend.push_back({std::move(word), 0, 0});
+    colors.legend[at->second].pass_ns += finite(step.pass_ns);
+    entry_of.push_back(at->second);
   }
-  std::ranges::stable_sort(colors.legend, std::greater<>(), &LegendEntry::pass_ns);
+  const std::vector<size_t> place = arrange(colors.legend, by, theme, like);
+  colors.color.reserve(run.steps.size());
+  for (const size_t entry : entry_of) colors.color.push_back(colors.legend[place[entry]].color);
   return colors;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,6 +86,7 @@ struct StepColors {
   std::vector<ImU32> color;         ///< by place of the step
   std::vector<LegendEntry> legend;  ///< most time first
 };
-StepColors color_steps(const RunData& run, ColorBy by, const Theme& theme);
+/// Words that stand in `like` have its colours.
+StepColors color_steps(const RunData& run, ColorBy by, const Theme& theme, std::span<const LegendEntry> like = {});
 
 }  // namespace ui

@@ -48,6 +48,40 @@ TEST(Details, ShowTheSelectedStepAndCopyItsNumbers) {
   EXPECT_EQ(std::string(ImGui::GetClipboardText()), "name: " + step.name);
 }
 
+TEST(Details, OfAFusionNameAllThatIsKnownOfIt) {
+  Person person({sample("fused")}, 1280, 1600);
+  person.show("details");
+  const auto& steps = person.session.data()->steps;
+  const auto fusion = std::ranges::find_if(steps, [](const StepInfo& s) { return s.opcode == "fusion" && s.flops > 0; });
+  ASSERT_NE(fusion, steps.end());
+  person.session.select_step(fusion->step);
+  person.look(4);
+  for (const char* what :
+       {"median", "in a pass",   "fastest",         "lower quartile", "spread (MAD)", "interval from", "samples",
+        "work",   "traffic",     "saved by fusing", "of the roof",    "bound by",     "key",           "Reads and is read by",
+        "Code",   "launched by", "Timeline",        "Fusion",         "Roofline",     "Graph",         "Memory"})
+    EXPECT_TRUE(person.sees(what)) << what << "\n" << screen::dump();
+  person.click("Fusion");
+  EXPECT_EQ(person.session.selection().step, fusion->step);
+  EXPECT_NE(print(person.shell.layout()).find("fusions*"), std::string::npos) << "its panel is in front";
+}
+
+TEST(Details, CopyAsATableAndAsSql) {
+  Person person({sample("mnist")});
+  person.show("details");
+  const StepInfo& step = person.session.data()->steps[10];
+  person.session.select_step(step.step);
+  person.look(3);
+  person.click("Copy");
+  person.click("CSV");
+  const std::string csv = ImGui::GetClipboardText();
+  EXPECT_EQ(csv.substr(0, csv.find('\n')), "group,name,value,digits");
+  EXPECT_NE(csv.find("Step,name," + step.name), std::string::npos) << csv;
+  person.click("Copy");
+  person.click("SQL");
+  EXPECT_NE(std::string(ImGui::GetClipboardText()).find("SELECT"), std::string::npos);
+}
+
 TEST(Details, GoToTheNextStep) {
   Person person({sample("mnist")});
   person.show("details");
@@ -66,6 +100,28 @@ TEST(Overview, TellsWhatRan) {
   person.show("overview");
   EXPECT_TRUE(person.sees("What ran, by class")) << screen::dump();
   EXPECT_TRUE(person.sees("null"));
+}
+
+TEST(Overview, CopiesEachOfItsReports) {
+  Person person({sample("mnist")});
+  person.show("overview");
+  for (const char* report : {"findings", "coverage", "notes"}) {
+    person.click("Copy");
+    person.click(std::string("Report ") + report + ", CSV");
+    person.look(2);
+    EXPECT_EQ(person.session.message, std::string("copied the report ") + report + " as CSV");
+    EXPECT_NE(std::string(ImGui::GetClipboardText()).find(','), std::string::npos);
+  }
+}
+
+TEST(Overview, SaysSettingsInWords) {
+  Person person({sample("mnist")});
+  person.show("overview");
+  EXPECT_TRUE(person.sees("budget")) << screen::dump();
+  for (const screen::Word& word : screen::words()) {
+    EXPECT_EQ(word.text.find("budget_s"), std::string::npos) << word.text;
+    EXPECT_EQ(word.text.find("link_gbps"), std::string::npos) << word.text;
+  }
 }
 
 TEST(SqlPanel, RunsAQueryAndShowsItsRows) {

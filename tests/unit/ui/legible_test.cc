@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "tests/unit/ui/person.h"
 #include "ui/panel.h"
@@ -57,12 +58,15 @@ bool collide(const Word& a, const Word& b) {
   return !common(seen(a), seen(b)).empty();
 }
 
-std::vector<std::string> faults() {
+/// Of several panels beside each other graphs have so little room that they show a part, which is moved.
+enum class Room : uint8_t { whole, shared };
+std::vector<std::string> faults(Room room = Room::whole) {
   std::vector<std::string> found;
   std::vector<const Word*> words;
   for (const Word& word : screen::words()) {
     if (seen(word).empty() || word.text.find_first_not_of(' ') == std::string::npos) continue;
-    if (const std::string fault = cut(word); !fault.empty()) found.push_back(word.window + ": '" + word.text + "' " + fault);
+    const bool is_moved = room == Room::shared && word.window.find("graph_") != std::string::npos;
+    if (const std::string fault = cut(word); !fault.empty() && !is_moved) found.push_back(word.window + ": '" + word.text + "' " + fault);
     for (const Word* other : words) {
       if (collide(*other, word)) found.push_back(word.window + ": '" + word.text + "' is written over '" + other->text + "'");
     }
@@ -113,6 +117,18 @@ TEST(Colors, OfTextStandOutFromTheGround) {
   }
 }
 
+TEST(Colors, OfOneLegendDiffer) {
+  const Theme theme;
+  const std::string_view words[] = {"dot",   "fusion:kLoop", "copy", "all-reduce", "collective-broadcast", "transpose",
+                                    "slice", "broadcast",    ""};
+  const std::vector<ImU32> colors = colors_of(theme, words);
+  ASSERT_EQ(colors.size(), std::size(words));
+  EXPECT_EQ(std::set(colors.begin(), colors.begin() + 7).size(), 7u);
+  EXPECT_EQ(colors[0], color_of(theme, "dot")) << "the most important one has its own";
+  EXPECT_EQ(colors[7], color_of(theme, "broadcast")) << "there are no more than seven";
+  EXPECT_EQ(colors[8], color_of(theme, ""));
+}
+
 struct Size {
   int width, height;
 };
@@ -128,8 +144,11 @@ TEST_P(Legible, IsEveryPanel) {
     for (const std::string& fault : faults()) ADD_FAILURE() << "panel " << kind.name << ": " << fault;
   }
   person.show("");
-  person.look(6);
-  for (const std::string& fault : faults()) ADD_FAILURE() << "layout: " << fault;
+  for (const PanelKind& kind : panels()) {  // each in its place beside others, where it has less room
+    person.shell.focus(kind.name);
+    person.look(6);
+    for (const std::string& fault : faults(Room::shared)) ADD_FAILURE() << "panel " << kind.name << " in the layout: " << fault;
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Samples, Legible,
                          ::testing::Combine(::testing::Values("bert", "resnet50", "llama", "fused", "twice"),

@@ -193,6 +193,35 @@ TEST(RoofMarks, ManyPointsAreBoundedByPixels) {
   EXPECT_GT(marks.main().size(), 20u);
 }
 
+TEST(RoofMarks, InSlicesAreThoseOfOnePiece) {
+  std::vector<StepInfo> steps;
+  for (int i = 0; i < 5000; ++i) {
+    steps.push_back(step(i, 1000 * std::pow(10, (i % 499) / 150.0), i % 7 == 0 ? 0 : 1000 * std::pow(10, (i % 97) / 40.0), 1000));
+    steps.back().cls = i % 3 == 0 ? "kernel" : "library";
+  }
+  const Roofline roof = make_roofline(run_of(std::move(steps)), kCeilings);
+  const ColorWords colors = color_words(roof, RoofColor::cls);
+  RoofView view = plain_view();
+  view.strip = {-200, 0, -10, 500}, view.strip_y = {250, -100};
+  RoofMarks whole, sliced;
+  whole.place(roof, colors, {}, view);
+  EXPECT_TRUE(whole.is_complete(roof));
+  sliced.place(roof, colors, {}, view, 700);
+  EXPECT_EQ(sliced.points(), 700u);
+  EXPECT_FALSE(sliced.position(700).shown) << "it has no place yet";
+  ASSERT_FALSE(sliced.main().empty());
+  EXPECT_EQ(sliced.main()[0].point, whole.main()[0].point) << "most time first";
+  while (!sliced.is_complete(roof)) sliced.place_more(roof, colors, 700);
+  const auto points = [](std::span<const RoofMark> marks) {
+    std::vector<uint32_t> of;
+    for (const RoofMark& mark : marks) of.push_back(mark.point);
+    return of;
+  };
+  EXPECT_EQ(points(sliced.main()), points(whole.main()));
+  EXPECT_EQ(points(sliced.strip()), points(whole.strip()));
+  EXPECT_EQ(sliced.at(whole.main()[9].x, whole.main()[9].y), whole.at(whole.main()[9].x, whole.main()[9].y));
+}
+
 TEST(RoofMarks, HiddenColoursAndWhatIsOutsideAreNotShown) {
   StepInfo other = step(1, 1000, 1e6, 1000);
   other.cls = "library";

@@ -8,6 +8,7 @@
 
 #include "src/model/store.h"
 #include "tests/unit/ui/databases.h"
+#include "ui/timeline_copy.h"
 #include "ui/timeline_find.h"
 #include "ui/timeline_memory.h"
 #include "ui/timeline_run.h"
@@ -131,6 +132,25 @@ TEST_P(TimelineData, ASearchFindsEverySampleOfItsSteps) {
               ask(fmt::format("SELECT count(*) FROM sample WHERE run = {} AND duration_ns > 0 AND step IN ({})", run_, numbers)))
         << query.text;
   }
+}
+
+TEST_P(TimelineData, ACopyHasWhatIsInView) {
+  const double end = static_cast<double>(timeline_->end_ns), middle = std::floor(end / 2);
+  const auto happened = slices_shown(*reader_, {steps_, timeline_}, {0, middle});
+  ASSERT_TRUE(happened.ok()) << happened.error().message;
+  EXPECT_EQ(static_cast<double>(happened->rows.size()),
+            std::min(ask(fmt::format("SELECT count(*) FROM sample WHERE run = {} AND begin_ns <= {:.0f}", run_, middle)), 1e5));
+  const auto medians = slices_shown(*reader_, {steps_, nullptr}, {0, 4e18});
+  ASSERT_TRUE(medians.ok()) << medians.error().message;
+  double sum = 0, last = 0;
+  for (const std::vector<model::Cell>& row : medians->rows) {
+    EXPECT_NEAR(number(row[5]), sum, 1e-9 * sum) << "begin_ns";
+    sum += number(row[6]), last = number(row[6]);
+  }
+  EXPECT_NEAR(sum, steps_->run->pass_ns, 1e-9 * sum);
+  const auto tail = slices_shown(*reader_, {steps_, nullptr}, {sum - last / 2, 4e18});
+  ASSERT_TRUE(tail.ok());
+  EXPECT_EQ(tail->rows.size(), medians->rows.empty() ? 0u : 1u);
 }
 
 TEST_P(TimelineData, LiveMemoryIsThatOfTheView) {

@@ -441,6 +441,33 @@ TEST(Timeline, TheRulersLabelsDifferHoweverFarAway) {
   }
 }
 
+TEST(Timeline, AKeyChangesWhatColoursMean) {
+  Stage stage({sample("mnist")});
+  std::set<std::vector<std::string>> legends;
+  for (size_t i = 0; i < std::size(kColorByNames); ++i) {
+    std::vector<std::string> words;
+    for (const LegendEntry& entry : stage.panel.runs()[0]->colors().legend) words.push_back(entry.word);
+    ASSERT_FALSE(words.empty());
+    for (size_t w = 0; w < std::min<size_t>(words.size(), 2); ++w) EXPECT_NE(screen::find(shown_name(words[w])), nullptr) << words[w];
+    EXPECT_NE(screen::find("by " + std::string(kColorByNames[i])), nullptr) << screen::dump();
+    legends.insert(words);
+    stage.press('C');
+  }
+  EXPECT_EQ(legends.size(), std::size(kColorByNames)) << "each way has words of its own";
+}
+
+TEST(Timeline, CopiesWhatIsInView) {
+  Stage stage({sample("mnist")});
+  const screen::Word* button = screen::find("Copy");
+  ASSERT_NE(button, nullptr) << screen::dump();
+  stage.click(button->middle());
+  const screen::Word* shown = screen::find("What is shown, CSV");
+  ASSERT_NE(shown, nullptr) << screen::dump();
+  stage.click(shown->middle());
+  const std::string csv = ImGui::GetClipboardText();
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + std::ssize(stage.session.data()->steps));
+}
+
 TEST(Timeline, DrawsWhatStrangersRecorded) {
   for (const char* name : {"recorded", "hostile", "interrupted", "no_steps", "empty", "running"}) {
     SCOPED_TRACE(name);

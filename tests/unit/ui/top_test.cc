@@ -275,6 +275,22 @@ TEST(TopPanel, AndItsSiblingsTakeStrangeNamesInEveryGroupingAndOrder) {
   }
 }
 
+TEST(TopPanel, CopiesACellAndARowByARightClick) {
+  Person person({sample("mnist")});
+  person.show("top");
+  const StepInfo& wanted = person.session.data()->steps[4];
+  person.click(wanted.name, Button::right);
+  person.click("Copy the cell");
+  EXPECT_EQ(std::string(ImGui::GetClipboardText()), wanted.name);
+  person.click(wanted.name, Button::right);
+  person.click("Copy the row");
+  const std::string row = ImGui::GetClipboardText();
+  EXPECT_EQ(row.substr(0, 8), "step,op,");
+  EXPECT_NE(row.find("\n" + wanted.name + ","), std::string::npos) << row;
+  EXPECT_NE(row.find("," + wanted.cls), std::string::npos) << row;
+  EXPECT_LT(person.session.selection().step, 0) << "copying selects nothing";
+}
+
 TEST(TopPanel, CopiesTheReport) {
   Person person({sample("mnist")});
   person.show("top");
