@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kLeastSide = 64, kMostSide = 16384;
 constexpr double kMost_ns = 9e18;
+constexpr std::string_view kAllPanels = "all";
 
 base::Error wrong(std::string_view option, std::string_view given, std::string_view wanted) {
   return {fmt::format("{} '{}': {}", option, base::escaped(given), wanted), base::Exit::wrong_use};
@@ -66,7 +67,8 @@ base::Result<TimeRange> parse_range(const std::string& text) {
 }
 
 base::Status check(const Arguments& arguments) {
-  if (!arguments.panel.empty() && find_panel(arguments.panel) == nullptr)
+  if (arguments.panel == kAllPanels && arguments.screenshot.empty()) return wrong("--panel", arguments.panel, "needs --screenshot");
+  if (!arguments.panel.empty() && arguments.panel != kAllPanels && find_panel(arguments.panel) == nullptr)
     return wrong("--panel", arguments.panel, "there is no such panel; there are " + names_of(panels()));
   if (!arguments.theme.empty() && arguments.theme != "dark" && arguments.theme != "light")
     return wrong("--theme", arguments.theme, "dark or light");
@@ -75,6 +77,18 @@ base::Status check(const Arguments& arguments) {
     return wrong("--layout", arguments.layout, "there is no such layout; there are " + names_of(presets()));
   if (arguments.run < 0) return wrong("--run", std::to_string(arguments.run), "runs are numbered from 1; `profile list DB` shows them");
   return {};
+}
+
+std::vector<Shot> shots_of(const Arguments& arguments) {
+  if (arguments.panel != kAllPanels) return {{arguments.panel, arguments.screenshot}};
+  const std::filesystem::path path = arguments.screenshot;
+  const auto named = [&](std::string_view name) {
+    return (path.parent_path() / fmt::format("{}_{}{}", path.stem().string(), name, path.extension().string())).string();
+  };
+  std::vector<Shot> shots;
+  for (const PanelKind& kind : panels()) shots.push_back({std::string(kind.name), named(kind.name)});
+  shots.push_back({"", named("layout")});
+  return shots;
 }
 
 std::vector<std::string> databases_or_default(const Arguments& arguments) {

@@ -24,6 +24,12 @@ base::Result<std::pair<int, int>> parse_size(const std::string& text);
 base::Result<TimeRange> parse_range(const std::string& text);
 /// Arguments that name what is not there: panel, theme, layout.
 base::Status check(const Arguments& arguments);
+/// A picture that is wanted: of a panel alone, or of the layout ("").
+struct Shot {
+  std::string panel, path;
+};
+/// Of `--screenshot NAME.png --panel all` one of each panel and one of the layout: NAME_top.png, …, NAME_layout.png.
+std::vector<Shot> shots_of(const Arguments& arguments);
 /// What to open where nothing was named: profile.db of this folder, if it is there.
 std::vector<std::string> databases_or_default(const Arguments& arguments);
 

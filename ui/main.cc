@@ -30,18 +30,22 @@ void arrange(ui::Session& session, ui::Shell& shell, const ui::Arguments& argume
     }
     if (layout.ok()) shell.set_layout(*std::move(layout));
   }
-  shell.only(arguments.panel);
+  shell.only(arguments.screenshot.empty() ? arguments.panel : "");
   if (arguments.run != 0 || !arguments.select.empty()) session.select_later(arguments.run, arguments.select);
 }
 
 base::Result<base::Exit> take_picture(ui::Session& session, ui::Shell& shell, const ui::Arguments& arguments, int width, int height) {
   session.theme.scale = height > 1200 ? 1.5f : 1.f;
   ui::Offscreen offscreen(width, height, session.theme);
-  for (int i = 0; i < kPictureFrames; ++i) offscreen.frame(shell, session, {});
-  const std::vector<std::string> complaints = ui::complaints(session);
+  std::vector<std::string> complaints;
+  for (const ui::Shot& shot : ui::shots_of(arguments)) {
+    shell.only(shot.panel);
+    for (int i = 0; i < kPictureFrames; ++i) offscreen.frame(shell, session, {});
+    complaints = ui::complaints(session);
+    if (!session.message.empty()) return base::Error{session.message, base::Exit::wrong_use};
+    RETURN_IF_ERROR(ui::write_png(offscreen.picture(), shot.path));
+  }
   for (const std::string& complaint : complaints) say(complaint);
-  if (!session.message.empty()) return base::Error{session.message, base::Exit::wrong_use};
-  RETURN_IF_ERROR(ui::write_png(offscreen.picture(), arguments.screenshot));
   return complaints.empty() ? base::Exit::ok : base::Exit::failed;
 }
 
@@ -113,7 +117,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("profile-view ") + PROFILE_VERSION);
   app.add_option("DB", arguments.databases, "databases that profile --replay has written (default: profile.db)");
   app.add_option("--screenshot", arguments.screenshot, "write a picture (PNG) instead of opening a window; needs no display");
-  app.add_option("--panel", arguments.panel, "show this panel alone");
+  app.add_option("--panel", arguments.panel, "show this panel alone; all: with --screenshot, a picture of each");
   app.add_option("--layout", arguments.layout, "a layout by its name, or as a text");
   app.add_option("--run", arguments.run, "show this run (default: the newest)");
   app.add_option("--select", arguments.select, "select a step, by its name or number");

@@ -132,6 +132,7 @@ Picture rasterise(const ImDrawData& data, ImU32 ground) {
 
 base::Status write_png(const Picture& picture, const std::string& path) {
   errno = 0;
+  stbi_write_force_png_filter = 0;  // of areas of one colour filters make no smaller files, and trying them takes half of the time
   if (stbi_write_png(path.c_str(), picture.width, picture.height, 3, picture.rgb.data(), picture.width * 3) != 0) return {};
   return base::Error{fmt::format("{}: cannot be written: {}", base::escaped(path), errno != 0 ? std::strerror(errno) : "unknown reason")};
 }

@@ -26,7 +26,7 @@ def test(options):
     view = options.programs / "profile-view"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        good = viewer.database(options, folder, "mnist").read_bytes()
+        good = viewer.database(options, "mnist").read_bytes()
 
         def make(file, data):
             (folder / file).write_bytes(data)

@@ -1,5 +1,6 @@
 """What the tests of the program profile-view share: arguments, sample databases, running it."""
 import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -37,13 +38,24 @@ def run(command, cwd=None, env=None):
     return subprocess.run([str(part) for part in command], cwd=cwd, env=env, capture_output=True, text=True, timeout=240)
 
 
-def database(options, folder, sample):
-    """The sample, replayed on the null device; its clock is virtual, so pictures are the same every time."""
-    path = pathlib.Path(folder) / f"{sample}.db"
-    command = [options.programs / "profile", "--replay", options.samples / SAMPLES[sample], "--device", "null", "--repeats", "5", "-q", "-f", "-o", path]
+def replay(options, file, path, *more):
+    """On the null device; its clock is virtual, so pictures are the same every time."""
+    command = [options.programs / "profile", "--replay", file, "--device", "null", "--repeats", "5", "-q", "-f", *more, "-o", path]
     result = run(command)
     expect(result.returncode == 0, f"{command}: {result.stderr}")
     return path
+
+
+def database(options, sample):
+    """The sample's, made once for all tests of the viewer: the programs of tests/unit/ui keep it at the same place."""
+    folder = options.programs / "ui_samples"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{sample}.db"
+    program = options.programs / "profile"
+    if path.exists() and path.stat().st_mtime > program.stat().st_mtime:
+        return path
+    own = replay(options, options.samples / SAMPLES[sample], folder / f"{sample}.db.{os.getpid()}")
+    return own.replace(path)
 
 
 def main(test):

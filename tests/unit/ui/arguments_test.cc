@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ui/panel.h"
+
 namespace ui {
 namespace {
 
@@ -22,6 +24,22 @@ TEST(Arguments, ReadRanges) {
   EXPECT_EQ(parse_range("1us..2s")->begin_ns, 1000);
   for (const char* wrong : {"", "5", "7..5", "5..5", "a..b", "1..2weeks", "nan..1", "0..1e300s", "..", "1...2"})
     EXPECT_FALSE(parse_range(wrong).ok()) << wrong;
+}
+
+TEST(Arguments, NameAPictureOfEachPanel) {
+  Arguments arguments;
+  arguments.screenshot = "folder/run.1.png";
+  ASSERT_EQ(shots_of(arguments).size(), 1u);
+  EXPECT_EQ(shots_of(arguments)[0].path, "folder/run.1.png");
+  arguments.panel = "all";
+  const std::vector<Shot> shots = shots_of(arguments);
+  ASSERT_EQ(shots.size(), panels().size() + 1);
+  EXPECT_EQ(shots[0].path, "folder/run.1_timeline.png");
+  EXPECT_EQ(shots.back().path, "folder/run.1_layout.png");
+  EXPECT_EQ(shots.back().panel, "");
+  EXPECT_TRUE(check(arguments).ok());
+  arguments.screenshot.clear();
+  EXPECT_EQ(check(arguments).error().message, "--panel 'all': needs --screenshot");
 }
 
 TEST(Arguments, NameWhatIsNotThere) {
