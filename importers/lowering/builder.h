@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,93 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "importers/lowering/body.h"
 #include "src/base/result.h"
-#include "src/ir/attr.h"
-#include "src/ir/module.h"
 
 namespace importers::lowering {
-
-/// A result of an instruction of the computation that is being written.
-struct Value {
-  ir::InstrId id = -1;
-  bool operator==(const Value&) const = default;
-};
-using Values = std::vector<Value>;
-using Dims = std::vector<int64_t>;
-/// Attributes as HLO writes them: {"dimensions", "{0,1}"}.
-using Attrs = std::vector<std::pair<std::string_view, std::string>>;
-
-/// The dimensions that arrays of `a` and of `b` are broadcast to, as numpy does: aligned at the end, sizes of 1 repeat.
-Dims joined(const Dims& a, const Dims& b);
-
-class Program;
-
-/// A computation that is being written: the entry, or the body of a fusion. Shapes of results follow from operands and attributes by XLA's
-/// rules (src/ir/infer.h); where they break one, Program::finish gives the Error, with the operator that it happened in.
-class Body {
- public:
-  ir::Shape shape(Value value) const;
-  ir::Type type(Value value) const { return held(value).type; }
-  Dims dims(Value value) const { return held(value).dims; }
-  int64_t rank(Value value) const { return held(value).rank(); }
-
-  Value constant(ir::Type type, double value);                  ///< a scalar
-  Value constant(const ir::Shape& shape, ir::Literal literal);  ///< an array
-  Value fill(ir::Type type, const Dims& dims, double value);    ///< the same number everywhere
-  Value like(Value other, double value) { return fill(type(other), dims(other), value); }
-  Value iota(ir::Type type, const Dims& dims, int64_t dimension);
-  Value convert(Value value, ir::Type type);  ///< the value itself if it has the type
-  Value unary(ir::Op op, Value value);
-  /// Operands of unlike dimensions are broadcast as numpy does; of unlike types: an error.
-  Value binary(ir::Op op, Value a, Value b);
-  /// Both operands as `binary` takes them.
-  std::pair<Value, Value> alike(Value a, Value b);
-  Value binary(ir::Op op, Value a, double b) { return binary(op, a, like(a, b)); }
-  Value compare(ir::Direction direction, Value a, Value b);
-  Value select(Value condition, Value yes, Value no);  ///< all of the same dimensions
-
-  Value broadcast(Value value, const Dims& dims, const Dims& at);  ///< dimension i of `value` becomes dimension at[i]
-  Value expand(Value value, const Dims& dims);                     ///< numpy's rule: aligned at the end, sizes of 1 repeat
-  Value reshape(Value value, const Dims& dims);                    ///< the value itself if it has these
-  Value transpose(Value value, const Dims& permutation);
-  Value slice(Value value, const std::vector<ir::SliceDim>& dims);
-  Value pad(Value value, Value with, const std::vector<ir::PadDim>& dims);
-  Value reverse(Value value, const Dims& dimensions);
-  Value concatenate(std::span<const Value> values, int64_t dimension);
-  /// Sum, maximum, … over dimensions; `op` is add, multiply, maximum, minimum, and, or. Begins with the op's neutral element.
-  Value reduce(ir::Op op, Value value, const Dims& dimensions);
-  /// The same with the reduced dimensions kept as 1.
-  Value reduce_keep(ir::Op op, Value value, const Dims& dimensions);
-  Value reduce_window(ir::Op op, Value value, std::span<const ir::WindowDim> window);
-  /// Gradient of reduce_window with maximum: each element of `source` is added where its window's greatest element lies.
-  Value select_and_scatter(Value operand, std::span<const ir::WindowDim> window, Value source);
-  /// A tuple, and an element of one.
-  Value tuple(std::span<const Value> values);
-  Value element(Value tuple, int64_t index);
-
-  /// Products. `result` is the type of the result; sums are f32 or wider whatever it is.
-  Value dot(Value a, Value b, const ir::DotDims& dims, std::optional<ir::Type> result = {});
-  struct Convolution {
-    std::vector<ir::WindowDim> window;  ///< a spatial dimension each
-    std::string labels;                 ///< "bf01_01io->bf01"
-    int64_t feature_groups = 1, batch_groups = 1;
-  };
-  Value convolution(Value input, Value filter, const Convolution& convolution);
-
-  /// Any op. `shape` where nothing tells it: custom-call, rng, collectives.
-  Value op(ir::Op op, std::span<const Value> operands, const Attrs& attrs = {}, const ir::Shape* shape = nullptr,
-           std::span<const ir::CompId> calls = {}, std::string_view calls_key = "to_apply");
-
- private:
-  friend class Program;
-  explicit Body(Program& program) : program_(program) {}
-  const ir::Shape& held(Value value) const;  ///< until the next instruction
-  Value add(ir::Instr instr);
-  Value parameter(std::string_view name, const ir::Shape& shape);
-
-  Program& program_;
-  ir::Computation comp_;
-};
 
 /// The operator that instructions are made for.
 struct At {
@@ -106,6 +22,7 @@ struct At {
   int32_t source_line = 0;
 };
 
+/// Bodies of fusions that do the same are one computation.
 class Program {
  public:
   explicit Program(std::string_view name);
@@ -114,14 +31,18 @@ class Program {
 
   /// From here on instructions of the entry belong to this operator and are named after it.
   void at(const At& at);
-  /// Data movement and library calls are written here.
-  Body& entry() { return entry_; }
+  /// What is written for it follows from this text and the shapes of operands alone: operators alike are fused by one call of `write`,
+  /// which then must do nothing but write.
+  void alike(std::string key);
+  Body& entry() { return entry_; }  ///< data movement and library calls are written here
+  const Body& entry() const { return entry_; }
   const ir::Module& module() const { return module_; }
 
   /// A parameter of the program. `input`: how a replay fills it, a recipe like {"integers": [0, 999]}; "": by use.
   Value parameter(std::string_view name, const ir::Shape& shape, std::string_view input = "");
   /// One operator as one kernel: `write` gets the operands as values of the body and returns the results.
-  Values fuse(std::span<const Value> operands, const std::function<Values(Body&, std::span<const Value>)>& write);
+  using WriteBody = std::function<Values(Body&, std::span<const Value>)>;
+  Values fuse(std::span<const Value> operands, const WriteBody& write);
   Value fuse1(std::span<const Value> operands, const std::function<Value(Body&, std::span<const Value>)>& write);  ///< for one result
   /// What has no lowering: a custom call that a replay skips with `target` as the reason.
   Values unknown(std::string_view target, std::span<const Value> operands, std::span<const ir::Shape> results);
@@ -144,6 +65,14 @@ class Program {
   std::string& spelled(std::string_view text);
   ir::StringId unique(std::string_view name);
   void broke(std::string what);
+  struct Fused {
+    ir::CompId body = 0;
+    size_t results = 1;
+  };
+  Fused written(const Values& distinct, const std::vector<uint32_t>& places, const WriteBody& write);
+  Fused written_once(const Values& distinct, const std::vector<uint32_t>& places, const WriteBody& write);
+  ir::LiteralId scalar(ir::Type type, double value);
+  ir::CompId shared(ir::Computation comp, Value root);
   ir::CompId add(ir::Computation comp, std::string_view name, Value root);
   std::string aliases() const;
 
@@ -153,8 +82,14 @@ class Program {
   ir::OriginId origin_ = ir::OriginId::none;
   std::vector<uint32_t> names_;  ///< by StringId: taken, with the number that the next of its kind gets; 0: free
   std::map<std::pair<ir::Op, ir::Type>, ir::CompId> functions_;  ///< of two scalars
+  std::unordered_map<std::string, ir::CompId> bodies_;           ///< of fusions, by what they do
+  std::unordered_map<std::string, Fused> fused_;                 ///< by what operators alike are told by, and which of their fusions it is
+  std::map<std::pair<ir::Type, uint64_t>, ir::LiteralId> scalars_;  ///< by the bits of their double
   std::vector<Result> results_;
-  std::string name_, error_;  ///< name_: the one in hand
+  std::unordered_map<ir::InstrId, size_t> in_place_;  ///< results_ by parameter
+  std::string name_, error_;                          ///< name_: the one in hand
+  std::string alike_;                                 ///< of the operator in hand; "": none is like it
+  uint32_t fusions_ = 0;                              ///< that it has made
 };
 
 }  // namespace importers::lowering

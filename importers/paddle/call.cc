@@ -52,7 +52,7 @@ Values Call::all(std::string_view slot) {
   Values values;
   const Slot* found = slot_of(op_.inputs, slot);
   if (found == nullptr) return values;
-  for (const std::string_view name : found->arguments) lowering_.flatten(lowering_.read(name), values);
+  for (const std::string_view name : found->arguments) lowering_.spread(lowering_.read(name), values);
   if (std::ranges::any_of(values, [](Value value) { return value.id < 0; })) {
     fail(fmt::format("{} holds no data", slot));
     std::erase_if(values, [](Value value) { return value.id < 0; });

@@ -163,7 +163,7 @@ void Lowering::loop_of_region(const Operator& op) {
   std::string_view next = condition;
   for (int64_t trips = 0; another_trip(next, trips); ++trips) {
     for (size_t k = 0; k < std::min(state.size(), block->variables.size()); ++k) {
-      if (block->variables[k].name.starts_with("%arg")) tensors_[block->variables[k].name] = state[k];
+      if (block->variables[k].name.starts_with("%arg")) tensor(block->variables[k].name) = state[k];
     }
     const std::vector<std::string_view> results = run_region(*block);
     offset_ = op.offset;
@@ -174,7 +174,7 @@ void Lowering::loop_of_region(const Operator& op) {
     }
     if (!decided(find(next))) break;
   }
-  for (auto& [name, held] : outer) tensors_[name] = std::move(held);
+  for (auto& [name, held] : outer) tensor(name) = std::move(held);
   if (op.outputs.empty()) return;
   for (size_t k = 0; k < std::min(state.size(), op.outputs[0].arguments.size()); ++k) bind(op.outputs[0].arguments[k], state[k]);
 }

@@ -29,7 +29,7 @@ inline constexpr size_t kMostKnown = 4096;
 struct Tensor {
   Value value;               ///< id -1: none
   Dims dims;                 ///< where there is no value: XShape, which holds sizes and no data
-  std::vector<Tensor> list;  ///< of a list (`vec`)
+  std::vector<Tensor> list;  ///< of a list (`vec`): no element is a list
   bool is_list = false;
   Value parameter;  ///< PIR: the entry's parameter whose memory this is; id -1: none
   Known known;

@@ -10,6 +10,7 @@
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/fold.h"
+#include "src/base/hash.h"
 #include "src/base/text.h"
 #include "src/ir/print.h"
 
@@ -30,13 +31,19 @@ std::string_view shown_name(const Operator& op) {
 }  // namespace
 
 Lowering::Lowering(const Program& program, const Input& input, std::string_view name, std::vector<PlacedNote>& notes)
-    : program_(program), notes_(notes), out_(name), sizes_(program, input.options), recipes_(program, sizes_) {
+    : program_(program), notes_(notes), normals_(program), out_(name), sizes_(program, input.options), recipes_(program, normals_, sizes_) {
   if (const std::string scaled = sizes_.text(); !scaled.empty()) notes_.push_back({program.offset, "scaled", scaled});
+  const auto declare = [&](const Variable& variable) {
+    Held& name = held(variable.name);
+    if (name.variable == nullptr) name.variable = &variable;
+  };
   for (const Block& block : program.blocks) {
-    for (const Variable& variable : block.variables) variables_.emplace(variable.name, &variable);
-    for (const Variable& variable : block.missing) variables_.emplace(variable.name, &variable);
+    for (const Variable& variable : block.variables) declare(variable);
+    for (const Variable& variable : block.missing) declare(variable);
     for (const Operator& op : block.operators) {
-      for (const Slot& slot : op.inputs) used_.insert(slot.arguments.begin(), slot.arguments.end());
+      for (const Slot& slot : op.inputs) {
+        for (const std::string_view name : slot.arguments) held(name).is_read = true;
+      }
     }
   }
   for (const Block& block : program.blocks) {
@@ -46,25 +53,40 @@ Lowering::Lowering(const Program& program, const Input& input, std::string_view 
 
 /// The half of a split that another rank works on is no result.
 void Lowering::find_spare(const Operator& op) {
-  const auto is_read = [&](std::string_view name) { return used_.contains(name); };
+  const auto is_read = [&](std::string_view name) { return held(name).is_read; };
   for (const Slot& slot : op.outputs) {
     const bool parts =
         (program_.form == Form::readable || program_.form == Form::protobuf || op.type == "builtin.split") && slot.arguments.size() > 1;
     if (!parts || std::ranges::none_of(slot.arguments, is_read)) continue;
-    for (const std::string_view name : slot.arguments) {
-      if (!is_read(name)) spare_.insert(name);
-    }
+    for (const std::string_view name : slot.arguments) held(name).is_spare = !is_read(name);
   }
 }
 
-const Variable* Lowering::declared(std::string_view name) const {
-  const auto found = variables_.find(name);
-  return found == variables_.end() ? nullptr : found->second;
+const Lowering::Held* Lowering::known(std::string_view name) const {
+  const int64_t at = index_.find(base::hash64(name), [&](size_t k) { return held_[k].name == name; });
+  return at < 0 ? nullptr : &held_[static_cast<size_t>(at)];
 }
 
-Tensor* Lowering::find(std::string_view name) {
-  const auto found = tensors_.find(name);
-  return found == tensors_.end() ? nullptr : &found->second;
+Lowering::Held& Lowering::held(std::string_view name) {
+  const size_t next = held_.size();
+  const size_t at = index_.find_or_add(base::hash64(name), next, [&](size_t k) { return held_[k].name == name; });
+  if (at == next) held_.emplace_back().name = name;
+  return held_[at];
+}
+
+const Variable* Lowering::declared(std::string_view name) const {
+  const Held* found = known(name);
+  return found == nullptr ? nullptr : found->variable;
+}
+
+const Tensor* Lowering::find(std::string_view name) const {
+  const Held* found = known(name);
+  return found == nullptr || !found->tensor ? nullptr : &*found->tensor;
+}
+
+Tensor& Lowering::tensor(std::string_view name) {
+  std::optional<Tensor>& tensor = held(name).tensor;
+  return tensor ? *tensor : tensor.emplace();
 }
 
 ir::Shape Lowering::shape_by_declaration(const Variable& variable) {
@@ -81,7 +103,8 @@ ir::Shape Lowering::shape_by_declaration(const Variable& variable) {
 }
 
 Tensor& Lowering::make_parameter(std::string_view name, std::string_view shown) {
-  const Variable* variable = declared(name);
+  Held& into = held(name);
+  const Variable* variable = into.variable;
   Tensor tensor;
   if (variable == nullptr || variable->type.kind != Type::Kind::tensor) {
     failure_ = fmt::format("{} is read, but nothing declares it as a tensor", base::escaped(name));
@@ -89,36 +112,44 @@ Tensor& Lowering::make_parameter(std::string_view name, std::string_view shown) 
   } else {
     tensor.value = out_.parameter(shown, shape_by_declaration(*variable), recipes_.of(name));
     tensor.parameter = tensor.value;
-    parameters_.emplace(name, tensor.value);
+    if (into.parameter.id < 0) into.parameter = tensor.value;
   }
-  return tensors_[name] = std::move(tensor);
+  return into.tensor.emplace(std::move(tensor));
 }
 
 Tensor& Lowering::read(std::string_view name) {
-  if (Tensor* known = find(name)) return *known;
-  return make_parameter(name, name);
+  std::optional<Tensor>& tensor = held(name).tensor;
+  return tensor ? *tensor : make_parameter(name, name);
 }
 
 void Lowering::flatten(const Tensor& tensor, Values& values) const {
   if (!tensor.is_list) return values.push_back(tensor.value);
-  for (const Tensor& element : tensor.list) flatten(element, values);
+  for (const Tensor& element : tensor.list) values.push_back(element.value);
+}
+
+/// A short text can use a long list again and again.
+void Lowering::spread(const Tensor& tensor, Values& values) {
+  constexpr size_t kMostSpread = size_t{1} << 22;  // elements of lists, in all operators together
+  if (spread_ > kMostSpread) return static_cast<void>(failure_ = "the lists that operators read hold too many elements together");
+  spread_ += tensor.list.size();
+  flatten(tensor, values);
 }
 
 // ---------------------------------------------------------------- what an operator makes
 
-void Lowering::bound(std::string_view name, const Tensor& tensor) {
-  const Variable* variable = declared(name);
-  if (variable == nullptr || !variable->persistable || tensor.value.id < 0) return;
-  const auto parameter = parameters_.find(name);
-  if (parameter == parameters_.end()) return written_.push_back(name);
-  tensors_[name].parameter = parameter->second;
-  states_.emplace_back(parameter->second, tensor.value);
+/// State is written back where it came from.
+void Lowering::keep_state(Held& name) {
+  if (name.variable == nullptr || !name.variable->persistable || name.tensor->value.id < 0) return;
+  if (name.parameter.id < 0) return written_.push_back(name.name);
+  name.tensor->parameter = name.parameter;
+  states_.emplace_back(name.parameter, name.tensor->value);
 }
 
 void Lowering::bind(std::string_view name, Tensor tensor) {
-  if (!tensors_.contains(name)) made_.push_back(name);
-  Tensor& held = tensors_[name] = std::move(tensor);
-  if (program_.form == Form::readable || program_.form == Form::protobuf) bound(name, Tensor(held));
+  Held& into = held(name);
+  if (!into.tensor) made_.push_back(name);
+  into.tensor = std::move(tensor);
+  if (program_.form == Form::readable || program_.form == Form::protobuf) keep_state(into);
 }
 
 /// PIR tells of memory by the operator alone: its result is the operand's new state.
@@ -128,9 +159,9 @@ void Lowering::bind_aliases(const Normal& normal) {
     return slot == slots.end() || slot->arguments.empty() ? std::string_view() : slot->arguments[0];
   };
   for (const auto& [out, in] : normal.aliases) {
-    Tensor* made = find(argument(normal.op().outputs, out));
+    std::optional<Tensor>& made = held(argument(normal.op().outputs, out)).tensor;
     const Tensor* given = find(argument(normal.op().inputs, in));
-    if (made == nullptr || given == nullptr || given->parameter.id < 0 || made->value.id < 0) continue;
+    if (!made || given == nullptr || given->parameter.id < 0 || made->value.id < 0) continue;
     made->parameter = given->parameter;
     states_.emplace_back(given->parameter, made->value);
   }
@@ -160,7 +191,7 @@ void Lowering::call_by_name(const Operator& op, std::string_view why) {
   Values operands;
   for (const Slot& slot : op.inputs) {
     for (const std::string_view name : slot.arguments) {
-      if (!name.empty() && (find(name) != nullptr || declared(name) != nullptr)) flatten(read(name), operands);
+      if (!name.empty() && (find(name) != nullptr || declared(name) != nullptr)) spread(read(name), operands);
     }
   }
   std::erase_if(operands, [](Value value) { return value.id < 0; });
@@ -196,8 +227,8 @@ void Lowering::run(const Operator& given) {
   failure_.clear();
   const std::string_view type = shown_type(given);
   const auto line = static_cast<int32_t>(std::clamp<int64_t>(given.file_line, 0, INT32_MAX));
-  out_.at({name == names_->end() ? type : std::string_view(name->second), type, given.file, line});
-  lower(normal(given, program_.form));
+  out_.at({name == names_->end() ? type : name->second, type, given.file, line});
+  lower(normals_.of(given));
 }
 
 void Lowering::lower(const Normal& normal) {
@@ -212,10 +243,12 @@ void Lowering::lower(const Normal& normal) {
     needs.remove_prefix(std::min(needs.size(), slot.size() + 1));
   }
   told_.clear();
+  std::string key = key_of(op);
+  if (!failed_.contains(key)) out_.alike(key);
   row->lower(call);
   if (failure_.empty()) fold(call);
-  for (auto& [result, known] : told_) tensors_[result].known = std::move(known);
-  if (!failure_.empty()) return call_by_name(op, std::string(failure_));
+  for (auto& [result, known] : told_) tensor(result).known = std::move(known);
+  if (!failure_.empty()) return failed_.insert(std::move(key)), call_by_name(op, std::string(failure_));
   for (const Slot& slot : op.outputs) {
     for (const std::string_view result : slot.arguments) {
       const Tensor* tensor = find(result);
@@ -223,6 +256,52 @@ void Lowering::lower(const Normal& normal) {
     }
   }
   bind_aliases(normal);
+}
+
+/// All that a row's function sees of an operator (Call) but for the values that its operands are; "" where that is much. Labels tell
+/// nothing about what it does.
+std::string Lowering::key_of(const Operator& op) {
+  static constexpr std::string_view kLabels[] = {"op_role", "op_role_var", "op_namescope", "op_device", "op_callstack", "struct_name"};
+  lowering::Key key;
+  key.add(op.type);
+  for (const Attribute& attribute : op.attributes) {
+    if (std::ranges::find(kLabels, attribute.name) == std::end(kLabels)) key.add(attribute.name), key.add(attribute.value);
+  }
+  for (const Slot& slot : op.inputs) {
+    key.add(slot.name), key.add(slot.arguments.size());
+    for (const std::string_view name : slot.arguments) {
+      if (!add(key, name)) return {};
+    }
+  }
+  for (const Slot& slot : op.outputs) {
+    key.add(slot.name), key.add(slot.arguments.size());
+    for (const std::string_view name : slot.arguments) {
+      const Variable* variable = declared(name);
+      key.add(name.empty()), key.add(variable == nullptr ? Type::Kind::other : variable->type.kind);
+    }
+  }
+  return key.take();
+}
+
+/// False: there is more than keys are made of.
+bool Lowering::add(lowering::Key& key, std::string_view operand) {
+  const Held* name = known(operand);
+  const Tensor* tensor = name == nullptr || !name->tensor ? nullptr : &*name->tensor;
+  const Variable* variable = name == nullptr ? nullptr : name->variable;
+  key.add(tensor != nullptr), key.add(variable != nullptr);
+  if (tensor != nullptr) return add(key, *tensor);
+  if (variable != nullptr) key.add(variable->type.kind), key.add(variable->type.dtype), key.add(variable->type.dims);
+  return true;
+}
+
+bool Lowering::add(lowering::Key& key, const Tensor& tensor) const {
+  constexpr size_t kMost = 64;  // numbers, elements of a list
+  if ((tensor.known != nullptr && tensor.known->size() > kMost) || tensor.list.size() > kMost) return false;
+  key.add(tensor.value.id >= 0), key.add(tensor.is_list), key.add(tensor.dims), key.add(tensor.known != nullptr);
+  if (tensor.value.id >= 0) key.add(out_.entry().shape_id(tensor.value));
+  if (tensor.known != nullptr) key.add(*tensor.known);
+  key.add(tensor.list.size());
+  return std::ranges::all_of(tensor.list, [&](const Tensor& element) { return add(key, element); });
 }
 
 // ---------------------------------------------------------------- PIR's own operators
@@ -266,7 +345,9 @@ void Lowering::combine(const Operator& op) {
   list.is_list = true;
   for (const Slot& slot : op.inputs) {
     for (const std::string_view name : slot.arguments) {
-      if (!name.empty()) list.list.push_back(read(name));
+      if (name.empty()) continue;
+      if (read(name).is_list) return call_by_name(op, "a list of lists has no lowering");
+      list.list.push_back(read(name));
     }
   }
   if (!op.outputs.empty() && !op.outputs[0].arguments.empty()) bind(op.outputs[0].arguments[0], std::move(list));
@@ -276,8 +357,9 @@ void Lowering::take_apart(const Operator& op) {
   const std::string_view from = op.inputs.empty() || op.inputs[0].arguments.empty() ? std::string_view() : op.inputs[0].arguments[0];
   const Tensor* list = find(from);
   if (list == nullptr || !list->is_list || op.outputs.empty()) return call_by_name(op, "the list is not known");
-  const std::vector<Tensor> elements = list->list;
-  for (size_t k = 0; k < std::min(elements.size(), op.outputs[0].arguments.size()); ++k) bind(op.outputs[0].arguments[k], elements[k]);
+  const auto count = static_cast<std::ptrdiff_t>(std::min(list->list.size(), op.outputs[0].arguments.size()));
+  const std::vector<Tensor> elements(list->list.begin(), list->list.begin() + count);  // a result may have the list's name
+  for (size_t k = 0; k < elements.size(); ++k) bind(op.outputs[0].arguments[k], elements[k]);
 }
 
 void Lowering::index(const Operator& op) {
@@ -311,20 +393,20 @@ void Lowering::constant(const Operator& op) {
   }
   tensor.value = out_.entry().constant(ir::array_shape(ir::Type::s64, {static_cast<int64_t>(values->size())}), std::move(literal));
   tensor.known = std::make_shared<const std::vector<double>>(std::move(known));
-  tensors_[op.outputs[0].arguments[0]] = std::move(tensor);
+  this->tensor(op.outputs[0].arguments[0]) = std::move(tensor);
 }
 
 // ---------------------------------------------------------------- the end
 
-std::string Lowering::shape_of(const Operator& op) {
+std::string Lowering::shape_of(const Operator& given) const {
   std::vector<std::string> shapes;
-  for (const Slot& slot : op.outputs) {
+  for (const Slot& slot : normals_.of(given).op().outputs) {
     if (slot.name == "XShape") continue;
     for (const std::string_view name : slot.arguments) {
-      const auto found = tensors_.find(name);
-      if (found == tensors_.end()) continue;
+      const Tensor* found = find(name);
+      if (found == nullptr) continue;
       Values values;
-      flatten(found->second, values);
+      flatten(*found, values);
       for (const Value value : values) {
         if (value.id >= 0) shapes.push_back(ir::print(out_.entry().shape(value), ir::LayoutPrint::without));
       }
@@ -341,14 +423,12 @@ void Lowering::add_results() {
   std::ranges::sort(written_);
   const auto twice = std::ranges::unique(written_);
   written_.erase(twice.begin(), twice.end());
-  for (const std::string_view name : written_) out_.result(tensors_[name].value);
+  for (const std::string_view name : written_) out_.result(tensor(name).value);
   for (const std::string_view name : made_) {
-    const Tensor& tensor = tensors_[name];
-    const Variable* variable = declared(name);
-    if (tensor.value.id < 0 || used_.contains(name) || spare_.contains(name) || parameters_.contains(name) ||
-        (variable != nullptr && variable->persistable))
-      continue;
-    if (tensor.parameter.id < 0) out_.result(tensor.value);
+    const Held& made = held(name);
+    const bool persists = made.variable != nullptr && made.variable->persistable;
+    if (made.is_read || made.is_spare || made.parameter.id >= 0 || persists || !made.tensor || made.tensor->value.id < 0) continue;
+    if (made.tensor->parameter.id < 0) out_.result(made.tensor->value);
   }
 }
 

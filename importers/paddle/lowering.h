@@ -1,17 +1,20 @@
 // The lowering of one program: what each variable holds, and the module that is being made.
 #pragma once
 
-#include <set>
+#include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "importers/lowering/key.h"
 #include "importers/paddle/lower.h"
 #include "importers/paddle/recipe.h"
 #include "importers/paddle/signature.h"
 #include "importers/paddle/sizes.h"
+#include "src/ir/hash_index.h"
 
 namespace importers::paddle {
 
@@ -19,38 +22,54 @@ class Lowering {
  public:
   Lowering(const Program& program, const Input& input, std::string_view name, std::vector<PlacedNote>& notes);
 
-  using Names = std::unordered_map<const Operator*, std::string>;
+  using Names = std::unordered_map<const Operator*, std::string_view>;
   /// The operators of the program's own block, and of blocks that they run, under their unique names.
   void run(const Names& names);
   /// Results of the program, and the module. Error: an operator broke a rule of shapes.
   base::Result<ir::Module> finish();
 
   /// What the operator's results turned out to be, as HLO writes shapes; "" if none.
-  std::string shape_of(const Operator& op);
+  std::string shape_of(const Operator& given) const;
   int64_t unknown() const { return unknown_; }  ///< operators that became calls by their names
 
  private:
   friend class Call;
   using Structural = void (Lowering::*)(const Operator&);
   static Structural structural(std::string_view type);
+  /// A variable: what declares it, and what it holds now.
+  struct Held {
+    std::string_view name;
+    const Variable* variable = nullptr;
+    std::optional<Tensor> tensor;  ///< nothing: nobody has read or written it
+    Value parameter;               ///< of the entry
+    bool is_read = false;          ///< by some operator
+    bool is_spare = false;         ///< nobody reads it, but other parts of its slot
+  };
 
   void run(const Block& block);
   void run(const Operator& given);
   void lower(const Normal& normal);
+  std::string key_of(const Operator& op);
+  bool add(lowering::Key& key, std::string_view operand);
+  bool add(lowering::Key& key, const Tensor& tensor) const;
   void call_by_name(const Operator& op, std::string_view why);
+  const Held* known(std::string_view name) const;
+  Held& held(std::string_view name);
   const Variable* declared(std::string_view name) const;
   ir::Shape shape_by_declaration(const Variable& variable);
-  Tensor* find(std::string_view name);
+  const Tensor* find(std::string_view name) const;
+  Tensor& tensor(std::string_view name);
   Tensor& read(std::string_view name);
   Tensor& make_parameter(std::string_view name, std::string_view shown);
   void bind(std::string_view name, Tensor tensor);
   void bind_aliases(const Normal& normal);
-  void bound(std::string_view name, const Tensor& tensor);
+  void keep_state(Held& name);
   void compare(std::string_view name, std::string_view slot, const Tensor& tensor);
   void find_spare(const Operator& op);
   void add_results();
   void note(std::string code, std::string text) { notes_.push_back({offset_, std::move(code), std::move(text)}); }
   void flatten(const Tensor& tensor, Values& values) const;
+  void spread(const Tensor& tensor, Values& values);
 
   // PIR's own operators
   void parameter(const Operator& op);
@@ -74,23 +93,23 @@ class Lowering {
 
   const Program& program_;
   std::vector<PlacedNote>& notes_;
+  Normals normals_;
   lowering::Program out_;
   Sizes sizes_;
   Recipes recipes_;
-  std::unordered_map<std::string_view, const Variable*> variables_;
-  std::unordered_map<std::string_view, Tensor> tensors_;
-  std::unordered_map<std::string_view, Value> parameters_;  ///< of the entry, by variable
-  std::vector<std::pair<Value, Value>> states_;             ///< parameter, what it holds at the end
-  std::vector<std::string_view> written_;                   ///< persistable variables without a parameter, in order
-  std::unordered_set<std::string_view> used_;               ///< variables that some operator reads
-  std::unordered_set<std::string_view> spare_;              ///< parts that nobody reads of a slot whose other parts are read
-  std::vector<std::string_view> made_;                      ///< variables in the order in which they are first written
-  std::unordered_map<std::string_view, Known> told_;        ///< content of the results of the operator at hand
-  std::vector<std::string_view> yields_;                    ///< of the region that has just been lowered
+  std::deque<Held> held_;
+  ir::HashIndex index_;                               ///< of held_, by name
+  std::vector<std::pair<Value, Value>> states_;       ///< parameter, what it holds at the end
+  std::vector<std::string_view> written_;             ///< persistable variables without a parameter, in order
+  std::vector<std::string_view> made_;                ///< variables in the order in which they are first written
+  std::unordered_map<std::string_view, Known> told_;  ///< content of the results of the operator at hand
+  std::unordered_set<std::string> failed_;            ///< keys of operators that could not be lowered: each tells why
+  std::vector<std::string_view> yields_;              ///< of the region that has just been lowered
   const Names* names_ = nullptr;
   int depth_ = 0;
   std::unordered_set<const Block*> ran_;
   int64_t repeated_ = 0;  ///< operators that have been written again
+  size_t spread_ = 0;     ///< elements of lists that operators have been given
   size_t offset_ = 0;
   std::string failure_;
   int64_t unknown_ = 0;

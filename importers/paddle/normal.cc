@@ -68,7 +68,6 @@ void layer_norm_grad(Call& c) {
   Values operands{c.in("X"), c.in("Mean"), c.in("Variance"), c.in("Y@GRAD")};
   if (scales) operands.push_back(c.in("Scale"));
   const double epsilon = c.number("epsilon", 1e-5);
-  std::vector<std::string_view> slots;
   const Values results = c.program().fuse(operands, [&](Body& b, In in) {
     const Dims flat{m->rows, m->columns};
     const Value x = b.reshape(widen(b, in[0]), flat), dy = b.reshape(widen(b, in[3]), flat);
@@ -78,13 +77,15 @@ void layer_norm_grad(Call& c) {
     const Value inner =
         minus(b, minus(b, g, by_row(b, row_mean(b, g, *m), *m)), times(b, hat, by_row(b, row_mean(b, times(b, g, hat), *m), *m)));
     Values made;
-    const auto give = [&](std::string_view slot, Value value) { slots.push_back(slot), made.push_back(value); };
-    if (c.wants("X@GRAD")) give("X@GRAD", b.convert(b.reshape(times(b, inner, by_row(b, r, *m)), m->x), b.type(in[0])));
-    if (c.wants("Scale@GRAD") && scales) give("Scale@GRAD", b.convert(b.reduce(Op::add, times(b, dy, hat), {0}), b.type(in[4])));
-    if (c.wants("Bias@GRAD")) give("Bias@GRAD", b.convert(b.reduce(Op::add, dy, {0}), scales ? b.type(in[4]) : b.type(x)));
+    if (c.wants("X@GRAD")) made.push_back(b.convert(b.reshape(times(b, inner, by_row(b, r, *m)), m->x), b.type(in[0])));
+    if (c.wants("Scale@GRAD") && scales) made.push_back(b.convert(b.reduce(Op::add, times(b, dy, hat), {0}), b.type(in[4])));
+    if (c.wants("Bias@GRAD")) made.push_back(b.convert(b.reduce(Op::add, dy, {0}), scales ? b.type(in[4]) : b.type(x)));
     return made;
   });
-  for (size_t i = 0; i < results.size(); ++i) c.set(slots[i], results[i]);
+  size_t next = 0;
+  for (const std::string_view slot : {"X@GRAD", "Scale@GRAD", "Bias@GRAD"}) {
+    if (c.wants(slot) && (slot != "Scale@GRAD" || scales)) c.set(slot, results[next++]);
+  }
 }
 
 /// x / √(mean(x²) + ε)·scale

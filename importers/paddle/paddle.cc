@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include "importers/paddle/describe.h"
@@ -45,27 +46,31 @@ struct Made {
   base::Result<ir::Module> module;
 };
 
+/// Notes about operators stand at them too.
+void tell_operators(std::vector<Described>& described, std::span<const PlacedNote> notes) {
+  std::unordered_map<size_t, size_t> by_offset;
+  for (size_t k = 0; k < described.size() && !notes.empty(); ++k) by_offset.emplace(described[k].op->offset, k);
+  for (const PlacedNote& placed : notes) {
+    const auto found = by_offset.find(placed.offset);
+    if (found == by_offset.end()) continue;
+    std::string& note = described[found->second].record.note;
+    if (note.size() < kLongestNote) note += (note.empty() ? "" : "; ") + placed.text;
+  }
+}
+
 Made lower(const paddle::Program& program, const Input& input, std::string_view text, const std::string& name,
            std::vector<PlacedNote>& notes) {
   std::vector<Described> described = Describer(program, text).run();
   Lowering::Names names;
-  std::unordered_map<size_t, size_t> by_offset;
-  for (size_t k = 0; k < described.size(); ++k) {
-    names.emplace(described[k].op, described[k].record.name);
-    by_offset.emplace(described[k].op->offset, k);
-  }
+  names.reserve(described.size());
+  for (const Described& one : described) names.emplace(one.op, one.record.name);
   const size_t before = notes.size();
   Lowering lowering(program, input, name, notes);
   lowering.run(names);
-  for (size_t i = before; i < notes.size(); ++i) {
-    const auto found = by_offset.find(notes[i].offset);
-    if (found == by_offset.end()) continue;
-    std::string& note = described[found->second].record.note;
-    if (note.size() < kLongestNote) note += (note.empty() ? "" : "; ") + notes[i].text;
-  }
+  tell_operators(described, std::span(notes).subspan(before));
   std::vector<model::Operator> operators;
   for (Described& one : described) {
-    one.record.shape = lowering.shape_of(normal(*one.op, program.form).op());
+    one.record.shape = lowering.shape_of(*one.op);
     one.record.shape_from = one.record.shape.empty() ? model::Known::no : model::Known::given;
     operators.push_back(std::move(one.record));
   }

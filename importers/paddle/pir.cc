@@ -14,6 +14,12 @@ namespace {
 
 constexpr size_t kDeepestRegion = 200;
 
+/// A type in a note: that of a list may be as long as the text.
+std::string type_text(std::string_view type) {
+  constexpr size_t kMost = 80;
+  return base::escaped(type.substr(0, kMost)) + (type.size() > kMost ? "…" : "");
+}
+
 class PirReader {
  public:
   PirReader(Cursor cursor, std::string_view title, Listing& listing) : cursor_(cursor), title_(title), listing_(listing) {}
@@ -287,8 +293,8 @@ class PirReader {
     }
     if (found == spelt_.end() || found->second.empty() || found->second == cursor_.since(begin)) return;
     note(begin, "type-differs",
-         fmt::format("{} is {} where it is made, {} here", op.inputs[0].arguments[k], base::escaped(found->second),
-                     base::escaped(cursor_.since(begin))));
+         fmt::format("{} is {} where it is made, {} here", op.inputs[0].arguments[k], type_text(found->second),
+                     type_text(cursor_.since(begin))));
   }
 
   base::Result<std::vector<Type>> result_types() {

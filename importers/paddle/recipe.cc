@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "importers/paddle/signature.h"
-
 namespace importers::paddle {
 namespace {
 
@@ -52,7 +50,7 @@ constexpr std::string_view kPassing[] = {"cast",  "reshape2", "squeeze2",   "uns
 
 }  // namespace
 
-Recipes::Recipes(const Program& program, const Sizes& sizes) {
+Recipes::Recipes(const Program& program, const Normals& normals, const Sizes& sizes) {
   if (program.blocks.empty()) return;
   std::unordered_map<std::string_view, const Variable*> variables;
   std::unordered_map<std::string_view, std::string_view> from;
@@ -66,8 +64,7 @@ Recipes::Recipes(const Program& program, const Sizes& sizes) {
     return found == variables.end() ? std::vector<int64_t>() : sizes.assumed(found->second->type.dims);
   };
   for (const Operator& given : program.blocks[0].operators) {
-    const Normal as_old = normal(given, program.form);
-    const Operator& op = as_old.op();
+    const Operator& op = normals.of(given).op();
     if (std::ranges::find(kPassing, op.type) != std::end(kPassing)) {
       const std::string_view x = first_argument(op.inputs, op.type == "slice" ? "Input" : "X");
       for (const Slot& slot : op.outputs) {

@@ -6,13 +6,14 @@
 #include <unordered_map>
 
 #include "importers/paddle/listing.h"
+#include "importers/paddle/signature.h"
 #include "importers/paddle/sizes.h"
 
 namespace importers::paddle {
 
 class Recipes {
  public:
-  Recipes(const Program& program, const Sizes& sizes);
+  Recipes(const Program& program, const Normals& normals, const Sizes& sizes);
   /// A recipe as ../shared/oracle/README.md of the project's data defines them; "": by use in the module.
   std::string of(std::string_view variable) const;
 

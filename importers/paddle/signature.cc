@@ -148,30 +148,35 @@ std::vector<std::string_view> words(std::string_view text) {
   return words;
 }
 
-const std::unordered_multimap<std::string_view, const Signature*>& signatures() {
+/// A signature with its slots taken apart.
+struct Slots {
+  const Signature* signature;
+  std::vector<std::string_view> inputs, outputs;
+};
+
+const std::unordered_multimap<std::string_view, Slots>& signatures() {
   static const auto kIndex = [] {
-    std::unordered_multimap<std::string_view, const Signature*> index;
-    for (const Signature& signature : kSignatures) index.emplace(signature.pir, &signature);
+    std::unordered_multimap<std::string_view, Slots> index;
+    for (const Signature& row : kSignatures) index.emplace(row.pir, Slots{&row, words(row.inputs), words(row.outputs)});
     return index;
   }();
   return kIndex;
 }
 
 /// The tightest signature that has room for the operands.
-const Signature* find_signature(std::string_view type, size_t operands) {
-  const Signature* best = nullptr;
+const Slots* find_signature(std::string_view type, size_t operands) {
+  const Slots* best = nullptr;
   const auto [first, last] = signatures().equal_range(type);
   for (auto it = first; it != last; ++it) {
-    const size_t room = words(it->second->inputs).size();
-    if (room >= operands && (best == nullptr || room < words(best->inputs).size())) best = it->second;
+    const size_t room = it->second.inputs.size();
+    if (room >= operands && (best == nullptr || room < best->inputs.size())) best = &it->second;
   }
   return best;
 }
 
 /// Names for what stands in one slot; what is left over keeps the last name.
-std::vector<Slot> named(const std::vector<Slot>& given, std::string_view names) {
+std::vector<Slot> named(const std::vector<Slot>& given, const std::vector<std::string_view>& all) {
   std::vector<Slot> slots;
-  const std::vector<std::string_view> all = words(names);
   if (given.empty() || all.empty()) return slots;
   for (size_t k = 0; k < given[0].arguments.size(); ++k) {
     if (k < all.size()) slots.push_back({all[k], {}});
@@ -231,17 +236,23 @@ Normal normal(const Operator& op, Form form) {
   renamed.type = type;
   if (type.starts_with("builtin.") || type.starts_with("cf.") || op.inputs.size() > 1) return normal;
   const size_t operands = op.inputs.empty() ? 0 : op.inputs[0].arguments.size();
-  if (const Signature* signature = find_signature(type, operands)) {
-    renamed.type = signature->type;
-    renamed.inputs = named(op.inputs, signature->inputs);
-    renamed.outputs = named(op.outputs, signature->outputs);
-    rename(renamed.attributes, signature->attributes);
+  if (const Slots* slots = find_signature(type, operands)) {
+    renamed.type = slots->signature->type;
+    renamed.inputs = named(op.inputs, slots->inputs);
+    renamed.outputs = named(op.outputs, slots->outputs);
+    rename(renamed.attributes, slots->signature->attributes);
   } else if (const Row* row = find_row(type)) {
-    renamed.inputs = named(op.inputs, row->needs);
-    renamed.outputs = named(op.outputs, type.ends_with("_grad") ? "X@GRAD" : "Out");
+    renamed.inputs = named(op.inputs, words(row->needs));
+    renamed.outputs = named(op.outputs, {type.ends_with("_grad") ? "X@GRAD" : "Out"});
   }
   if (in_place) find_aliases(normal);
   return normal;
+}
+
+Normals::Normals(const Program& program) {
+  for (const Block& block : program.blocks) {
+    for (const Operator& op : block.operators) by_operator_.emplace(&op, normal(op, program.form));
+  }
 }
 
 }  // namespace importers::paddle

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,5 +27,15 @@ std::string_view plain_type(const Operator& op);
 std::string_view shown_type(const Operator& op);
 /// `op` must outlive the result.
 Normal normal(const Operator& op, Form form);
+
+/// Those of a program, which must outlive this.
+class Normals {
+ public:
+  explicit Normals(const Program& program);
+  const Normal& of(const Operator& op) const { return by_operator_.find(&op)->second; }
+
+ private:
+  std::unordered_map<const Operator*, Normal> by_operator_;
+};
 
 }  // namespace importers::paddle

@@ -34,12 +34,13 @@ class Operands {
   Values values_;
 };
 
-/// Every slot's result, in order; those of absent state are left out.
-struct Results {
-  std::vector<std::string_view> slots;
-  Values values;
-  void add(std::string_view slot, Value value) { slots.push_back(slot), values.push_back(value); }
-};
+/// Results in order; those of absent state are left out.
+void set_all(Call& c, const Operands& o, std::initializer_list<std::string_view> slots, const Values& results) {
+  size_t next = 0;
+  for (const std::string_view slot : slots) {
+    if (slot != "MasterParamOut" || o.has("MasterParam")) c.set(slot, results[next++]);
+  }
+}
 
 /// Where the step is skipped (a gradient was not finite) the old state stays.
 Value unless(Body& b, Value skip, Value old, Value fresh) {
@@ -60,7 +61,6 @@ void adam(Call& c) {
   const double epsilon = c.number("epsilon", 1e-8, "EpsilonTensor"), coeff = c.number("coeff", 0.01), ratio = c.number("lr_ratio", 1);
   const bool decays = kDecay == Decay::decoupled && c.flag("with_decay");
   const bool moves_powers = !c.flag("use_global_beta_pow");
-  Results results;
   const auto write = [&](Body& b, In in) {
     const Value param = o.of(in, "Param"), m1 = o.of(in, "Moment1"), m2 = o.of(in, "Moment2");
     const ir::Type type = b.type(m1);
@@ -80,19 +80,19 @@ void adam(Call& c) {
     if (decays) p = times(b, p, b.expand(b.binary(Op::subtract, one, times(b, lr, coeff)), dims));
     p = b.binary(Op::subtract, p, times(b, b.expand(step, dims), b.binary(Op::divide, new1, below)));
     p = unless(b, skip, old, p);
-    results.add("ParamOut", unless(b, skip, param, b.convert(p, b.type(param))));
-    results.add("Moment1Out", unless(b, skip, m1, new1));
-    results.add("Moment2Out", unless(b, skip, m2, new2));
-    if (o.has("MasterParam")) results.add("MasterParamOut", p);
+    Values results;
+    results.push_back(unless(b, skip, param, b.convert(p, b.type(param))));
+    results.push_back(unless(b, skip, m1, new1));
+    results.push_back(unless(b, skip, m2, new2));
+    if (o.has("MasterParam")) results.push_back(p);
     for (const auto& [slot, beta] : {std::pair("Beta1Pow", beta1), std::pair("Beta2Pow", beta2)}) {
       const Value power = o.of(in, slot);
-      results.add(slot == std::string_view("Beta1Pow") ? "Beta1PowOut" : "Beta2PowOut",
-                  moves_powers ? unless(b, skip, power, times(b, power, beta)) : power);
+      results.push_back(moves_powers ? unless(b, skip, power, times(b, power, beta)) : power);
     }
-    return results.values;
+    return results;
   };
   const Values values = c.program().fuse(o.values(), write);
-  for (size_t i = 0; i < values.size(); ++i) c.set(results.slots[i], values[i]);
+  set_all(c, o, {"ParamOut", "Moment1Out", "Moment2Out", "MasterParamOut", "Beta1PowOut", "Beta2PowOut"}, values);
 }
 
 /// v = μ·v + g;  p −= lr·v, or lr·(g + μ·v) as Nesterov has it.
@@ -100,7 +100,6 @@ void momentum(Call& c) {
   const Operands o(c, {"Param", "Grad", "Velocity", "LearningRate", "MasterParam"});
   const double mu = c.number("mu", 0.9), decay = c.text("regularization_method") == "l2_decay" ? c.number("regularization_coeff", 0) : 0;
   const bool nesterov = c.flag("use_nesterov");
-  Results results;
   const auto write = [&](Body& b, In in) {
     const Value param = o.of(in, "Param"), velocity = o.of(in, "Velocity");
     const ir::Type type = b.type(velocity);
@@ -110,13 +109,11 @@ void momentum(Call& c) {
     if (decay != 0) g = plus(b, g, times(b, old, decay));
     const Value fresh = plus(b, times(b, velocity, mu), g);
     const Value p = b.binary(Op::subtract, old, times(b, lr, nesterov ? plus(b, g, times(b, fresh, mu)) : fresh));
-    results.add("ParamOut", b.convert(p, b.type(param)));
-    results.add("VelocityOut", fresh);
-    if (o.has("MasterParam")) results.add("MasterParamOut", p);
-    return results.values;
+    Values results{b.convert(p, b.type(param)), fresh};
+    if (o.has("MasterParam")) results.push_back(p);
+    return results;
   };
-  const Values values = c.program().fuse(o.values(), write);
-  for (size_t i = 0; i < values.size(); ++i) c.set(results.slots[i], values[i]);
+  set_all(c, o, {"ParamOut", "VelocityOut", "MasterParamOut"}, c.program().fuse(o.values(), write));
 }
 
 void sgd(Call& c) {

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "importers/lowering/builder.h"
+#include "importers/lowering/key.h"
 #include "importers/lowering/layout.h"
 #include "importers/tensorflow/lower_rules.h"
 #include "src/base/text.h"
@@ -242,6 +244,38 @@ class Lowerer final : public Variables {
     return !by_port.empty();
   }
 
+  /// All that a rule sees of a node but for the values that its inputs are; "" if a constant is too long to be told apart by.
+  std::string key_of(const Node& node, const Lowering& lowering) const {
+    constexpr size_t kMostBytes = 1024;  // of constants
+    lowering::Key key;
+    key.add(node.type);
+    for (const auto& [name, value] : node.attributes) {
+      key.add(name), key.add(value.index());
+      std::visit([&](const auto& held) { add(key, held); }, value);
+    }
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      const Array* array = lowering.constants[k];
+      const Value value = lowering.inputs[k];
+      if (array != nullptr && array->literal.data.size() > kMostBytes) return {};
+      key.add(array != nullptr), key.add(value.id >= 0);
+      if (array != nullptr) add(key, *array);
+      if (value.id >= 0) key.add(program_.entry().shape_id(value));
+    }
+    for (const ir::Shape& shape : node.shapes) add(key, shape);
+    return key.take();
+  }
+  static void add(lowering::Key& key, const ir::Shape& shape) { key.add(shape.type), key.add(shape.dims); }
+  static void add(lowering::Key& key, const Array& array) {
+    add(key, array.shape);
+    key.add(array.literal.elided);
+    key.add(std::string_view(reinterpret_cast<const char*>(array.literal.data.data()), array.literal.data.size()));
+  }
+  static void add(lowering::Key& key, const std::string& text) { key.add(text); }
+  template <typename T>
+  static void add(lowering::Key& key, const T& value) {
+    key.add(value);
+  }
+
   base::Status compute(const Node& node, Values& values) {
     Lowering lowering{graph_, node, program_, *this, {}, {}};
     for (const Edge& edge : node.inputs) {
@@ -249,6 +283,8 @@ class Lowerer final : public Variables {
       lowering.inputs.push_back(handle || constant(edge) != nullptr ? Value{} : value(edge));
       lowering.constants.push_back(constant(edge));
     }
+    std::string key = key_of(node, lowering);
+    if (!failed_.contains(key)) program_.alike(key);
     resolve_ = [&](size_t k) { return value(node.inputs[k]); };
     lowering.resolve = &resolve_;
     const Rule* rule = find_rule(node.type);
@@ -256,6 +292,7 @@ class Lowerer final : public Variables {
       lowering.error = fmt::format("has {} of {} inputs", node.inputs.size(), rule->inputs);
     else if (rule != nullptr)
       values = rule->lower(lowering);
+    if (rule != nullptr && !lowering.error.empty()) failed_.insert(std::move(key));
     if (rule == nullptr || !lowering.error.empty()) return unknown(node, lowering, values);
     const bool writes = std::ranges::find(variable_rules(), std::string_view(node.type), &Rule::type) != variable_rules().end();
     if (!used(node) && !writes && !values.empty() && values[0].id >= 0) program_.result(values[0]);
@@ -295,6 +332,7 @@ class Lowerer final : public Variables {
   std::vector<bool> used_;                           ///< is some output of the node read?
   std::map<std::pair<int32_t, int32_t>, State> states_;
   std::function<Value(size_t)> resolve_;
+  std::unordered_set<std::string> failed_;  ///< keys of nodes that could not be lowered: each tells why
   std::vector<model::Note> notes_;
   int64_t outside_ = 0;  ///< nodes that are no part of a step
 };

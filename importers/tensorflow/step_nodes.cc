@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "importers/tensorflow/node_kind.h"
+#include "src/base/hash.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -46,20 +47,21 @@ std::string shapes_text(const std::vector<ir::Shape>& shapes) {
 StepNodes::StepNodes(std::string name, std::vector<model::Operator> listed) : listed_(listed.size()), wired_(listed.size(), false) {
   graph_.name = std::move(name);
   graph_.nodes.reserve(listed_ + listed_ / 4);
-  index_.reserve(listed_);
   for (model::Operator& op : listed) {
-    names_.push_back(op.name);
-    index_.emplace(names_.back(), graph_.nodes.size());
-    Node node;
+    Node& node = graph_.nodes.emplace_back();
     node.name = op.name;
     node.op = std::move(op);
-    graph_.nodes.push_back(std::move(node));
+    index_.find_or_add(base::hash64(node.name), graph_.nodes.size() - 1, [&](size_t at) { return graph_.nodes[at].name == node.name; });
   }
 }
 
+int64_t StepNodes::position(std::string_view name) const {
+  return index_.find(base::hash64(name), [&](size_t at) { return graph_.nodes[at].name == name; });
+}
+
 const Node* StepNodes::find(std::string_view name) const {
-  const auto found = index_.find(name);
-  return found == index_.end() ? nullptr : &graph_.nodes[found->second];
+  const int64_t at = position(name);
+  return at < 0 ? nullptr : &graph_.nodes[static_cast<size_t>(at)];
 }
 
 std::string StepNodes::pick(std::initializer_list<std::string> names) const {
@@ -69,11 +71,9 @@ std::string StepNodes::pick(std::initializer_list<std::string> names) const {
 }
 
 Edge StepNodes::define(std::string name, Definition definition) {
-  const auto found = index_.find(name);
-  const size_t at = found == index_.end() ? graph_.nodes.size() : found->second;
-  if (found == index_.end()) {
-    names_.push_back(name);
-    index_.emplace(names_.back(), at);
+  const size_t next = graph_.nodes.size();
+  const size_t at = index_.find_or_add(base::hash64(name), next, [&](size_t k) { return graph_.nodes[k].name == name; });
+  if (at == next) {
     wired_.push_back(false);
     Node node;
     node.name = name;

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "importers/tensorflow/graph.h"
 #include "importers/tensorflow/names.h"
+#include "src/ir/hash_index.h"
 
 namespace importers::tensorflow {
 
@@ -29,7 +28,7 @@ class StepNodes {
  public:
   StepNodes(std::string name, std::vector<model::Operator> listed);
 
-  bool is_listed(std::string_view name) const { return index_.contains(name) && index_.find(name)->second < listed_; }
+  bool is_listed(std::string_view name) const { return static_cast<uint64_t>(position(name)) < listed_; }
   /// The first of these names that the list has, else the first.
   std::string pick(std::initializer_list<std::string> names) const;
   const Node& node(Edge edge) const { return graph_.nodes[static_cast<size_t>(edge.node)]; }
@@ -57,12 +56,12 @@ class StepNodes {
   Result finish() &&;
 
  private:
+  int64_t position(std::string_view name) const;  ///< -1: there is no such node
   std::vector<bool> needed() const;
   void describe(Node& node) const;
 
   Graph graph_;
-  std::unordered_map<std::string_view, size_t> index_;  ///< into names that `names_` keeps
-  std::deque<std::string> names_;
+  ir::HashIndex index_;  ///< of nodes by name
   size_t listed_ = 0;
   std::vector<bool> wired_;
 };

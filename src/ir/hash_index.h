@@ -24,6 +24,17 @@ class HashIndex {
     return static_cast<uint32_t>(next);
   }
 
+  /// The same, or -1 if there is none.
+  template <typename Same>
+  int64_t find(uint64_t hash, Same same) const {
+    if (slots_.empty()) return -1;
+    const auto tag = static_cast<uint32_t>(hash ^ hash >> 32);
+    for (size_t at = tag & (slots_.size() - 1); slots_[at].position_plus_1 != 0; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at].tag == tag && same(slots_[at].position_plus_1 - 1)) return int64_t{slots_[at].position_plus_1} - 1;
+    }
+    return -1;
+  }
+
  private:
   struct Slot {
     uint32_t tag = 0;

@@ -258,11 +258,13 @@ class ModuleWriter {
     return next_.string++;
   }
 
-  /// A fusion without operators in it does the work of its own; one whose parts name no other line than its own needs no shares of lines.
+  /// A fusion whose parts name no other operator than its own needs no shares of operators, nor of lines where they name no other line.
   void write_shares(const ir::Instr& fusion, OriginRow own) {
     if (!fusion.calls.empty()) gather_shares(module_.comp(fusion.calls.front()));
-    for (const auto& [op, share] : shares_of(op_bytes_)) tables_.op_share.add(next_.instruction, op, share);
-    if (op_bytes_.empty() && own.op != 0) tables_.op_share.add(next_.instruction, own.op, 1.0);
+    const bool is_own = std::ranges::all_of(op_bytes_, [&](const auto& entry) { return entry.first == own.op; });
+    if (!is_own) {
+      for (const auto& [op, share] : shares_of(op_bytes_)) tables_.op_share.add(next_.instruction, op, share);
+    }
     const bool is_plain = std::ranges::all_of(place_bytes_, [&](const auto& entry) { return entry.first.second == own.place; });
     if (!is_plain) {
       for (const auto& [key, share] : shares_of(place_bytes_)) tables_.place_share.add(next_.instruction, key.first, key.second, share);

@@ -1,11 +1,12 @@
-// A scope is written before the first operator in it, its parents before it. Operators of one scope stand together: its row is looked up
-// once for all of them.
+// A scope is written before the first operator in it, its parents before it. Operators that follow each other mostly share scopes: only
+// those are looked up in which an operator and the one before it differ.
 #include "src/model/operator_rows.h"
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
+#include "src/base/hash.h"
 #include "src/base/json_text.h"
 #include "src/base/text.h"
 #include "src/model/operators.h"
@@ -25,9 +26,15 @@ void append_list(std::string& out, const std::vector<std::string>& texts) {
 
 }  // namespace
 
+void OperatorRows::give(std::string_view name) {
+  if (given_.empty()) first_given_ = next_.op;
+  index_.find_or_add(base::hash64(name), given_.size(), [&](size_t at) { return given_[at] == name; });
+  given_.push_back(name);
+}
+
 int64_t OperatorRows::add(const Operator& op) {
   const base::Shown name(op.name), scope(op.scope), type(op.type), device(op.device), shape(op.shape), note(op.note);
-  if (place_.module != 0) given_.try_emplace(op.name, next_.op);
+  if (place_.module != 0) give(op.name);
   inputs_.clear();
   append_list(inputs_, op.inputs);
   tables_.op.add(next_.op, place_.source, or_null(place_.module), position_++, or_null(type), name.text(), short_name(name),
@@ -38,7 +45,8 @@ int64_t OperatorRows::add(const Operator& op) {
 }
 
 int64_t OperatorRows::row_of(std::string_view name, std::string_view type) {
-  if (const auto given = given_.find(name); given != given_.end()) return given->second;
+  if (const int64_t given = index_.find(base::hash64(name), [&](size_t at) { return given_[at] == name; }); given >= 0)
+    return first_given_ + given;
   const base::Shown shown(name), shown_type(type);
   const OperatorName parsed = operator_name(shown, shown_type);
   const std::optional<std::string_view> none;
@@ -49,23 +57,26 @@ int64_t OperatorRows::row_of(std::string_view name, std::string_view type) {
 }
 
 int64_t OperatorRows::scope_row(std::string_view path) {
-  if (last_scope_row_ == 0 || path != last_scope_) {
-    const std::vector<std::string_view> parts = path_parts(path);  // a name may be all slashes
-    last_scope_row_ = scope_row(std::span(parts).first(std::min(parts.size(), kDeepestScope)));
-    last_scope_ = path;
-  }
-  return last_scope_row_;
+  if (!open_.empty() && path == scope_path_) return open_.back().row;
+  const std::vector<std::string_view> parts = path_parts(path);  // a name may be all slashes
+  return scope_row(std::span(parts).first(std::min(parts.size(), kDeepestScope)));
 }
 
 int64_t OperatorRows::scope_row(std::span<const std::string_view> parts) {
-  int64_t row = 0;
   if (parts.empty()) return scope_row("", 0, 0);
-  scope_path_.clear();
-  for (size_t depth = 0; depth < parts.size(); ++depth) {
+  const auto begin = [&](size_t depth) { return depth == 0 ? 0 : open_[depth - 1].end + 1; };
+  size_t depth = 0;
+  while (depth < std::min(parts.size(), open_.size()) &&
+         std::string_view(scope_path_).substr(begin(depth), open_[depth].end - begin(depth)) == parts[depth])
+    ++depth;
+  scope_path_.resize(depth == 0 ? 0 : open_[depth - 1].end);
+  open_.resize(depth);
+  for (; depth < parts.size(); ++depth) {
     scope_path_.append(depth == 0 ? "" : "/").append(parts[depth]);
-    row = scope_row(scope_path_, row, static_cast<int64_t>(depth));
+    const int64_t parent = depth == 0 ? 0 : open_.back().row;
+    open_.push_back({scope_path_.size(), scope_row(scope_path_, parent, static_cast<int64_t>(depth))});
   }
-  return row;
+  return open_.back().row;
 }
 
 int64_t OperatorRows::scope_row(std::string_view path, int64_t parent, int64_t depth) {

@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
+#include "src/ir/hash_index.h"
 #include "src/model/module_rows.h"
 #include "src/model/operator_records.h"
 
@@ -27,6 +29,11 @@ class OperatorRows {
   int64_t row_of(std::string_view name, std::string_view type);
 
  private:
+  void give(std::string_view name);
+  struct Scope {
+    size_t end = 0;  ///< in scope_path_
+    int64_t row = 0;
+  };
   int64_t scope_row(std::string_view path);
   int64_t scope_row(std::span<const std::string_view> parts);
   int64_t scope_row(std::string_view path, int64_t parent, int64_t depth);
@@ -35,11 +42,13 @@ class OperatorRows {
   NextIds& next_;
   ProgramTables& tables_;
   int64_t position_ = 0;
-  std::unordered_map<std::string_view, int64_t> given_;  ///< by name, of programs with instructions
-  std::unordered_map<std::string, int64_t> scopes_;      ///< by path
-  std::string last_scope_, scope_path_;                  ///< of the operator before; the path in hand
-  int64_t last_scope_row_ = 0;
-  std::string inputs_;  ///< of the operator in hand, as JSON
+  std::vector<std::string_view> given_;  ///< names by row - first_given_, of programs with instructions
+  int64_t first_given_ = 0;
+  ir::HashIndex index_;                              ///< of given_
+  std::unordered_map<std::string, int64_t> scopes_;  ///< by path
+  std::string scope_path_;                           ///< of the operator before
+  std::vector<Scope> open_;                          ///< its scopes, outermost first
+  std::string inputs_;                               ///< of the operator in hand, as JSON
 };
 
 }  // namespace model

@@ -149,7 +149,7 @@ CREATE TABLE IF NOT EXISTS op (
   note       TEXT                                     -- what is special about it; NULL: nothing
 ) STRICT;
 
--- Which operators a fusion does the work of: those of its parts, or its own. The view op_instruction has those of all instructions.
+-- Which operators a fusion does the work of, where its parts name others than its own. The view op_instruction has those of all instructions.
 CREATE TABLE IF NOT EXISTS op_share (
   instruction INTEGER NOT NULL REFERENCES instruction(id),  -- the fusion
   op    INTEGER NOT NULL REFERENCES op(id),                 -- an operator in it

@@ -78,7 +78,8 @@ SELECT
   instruction AS instruction, op AS op, share AS share  -- the instruction, an operator in it, and the operator's part of it; parts sum to 1
 FROM op_share
 UNION ALL
-SELECT id, op, 1.0 FROM instruction WHERE op IS NOT NULL AND opcode <> 'fusion';
+SELECT id, op, 1.0 FROM instruction i
+WHERE op IS NOT NULL AND (opcode <> 'fusion' OR NOT EXISTS (SELECT 1 FROM op_share x WHERE x.instruction = i.id));
 
 -- Time of each step of each run. Times of one execution, pass_ns that of all executions in a pass.
 CREATE VIEW IF NOT EXISTS step_time AS

@@ -61,6 +61,47 @@ TEST(Builder, SeveralResultsAreElementsOfOneFusion) {
   EXPECT_NE(text.find("get-tuple-element"), std::string::npos) << text;
 }
 
+size_t computations(Program& program) {
+  const auto module = program.finish();
+  EXPECT_TRUE(module.ok()) << (module.ok() ? "" : module.error().message);
+  return module.ok() ? module->computations.size() : 0;
+}
+
+TEST(Builder, FusionsThatDoTheSameShareTheirBody) {
+  Program program("layers");
+  const Value x = program.parameter("x", f32({2, 3})), y = program.parameter("y", f32({2, 4}));
+  const auto add = [&](std::string_view name, Value value, double number) {
+    program.at({name, "Add"});
+    program.result(
+        program.fuse1({{value}}, [&](Body& body, std::span<const Value> in) { return body.binary(ir::Op::add, in[0], number); }));
+  };
+  add("a", x, 1), add("b", x, 1);  // the same
+  add("c", x, 2), add("d", y, 1);  // another constant, another shape
+  EXPECT_EQ(computations(program), 4U);
+}
+
+TEST(Builder, OperatorsAlikeAreWrittenOnce) {
+  Program program("layers");
+  const Value x = program.parameter("x", f32({2, 3})), y = program.parameter("y", f32({2, 4}));
+  int written = 0;
+  const auto two = [&](std::string_view name, std::string key, Value a, Value b) {
+    program.at({name, "Two"});
+    program.alike(std::move(key));
+    for (const ir::Op op : {ir::Op::add, ir::Op::multiply}) {
+      program.result(program.fuse1({{a, b}}, [&](Body& body, std::span<const Value> in) {
+        ++written;
+        return body.op(op, {{in[0], in[1]}});
+      }));
+    }
+  };
+  two("a", "key", x, x), two("b", "key", x, x);
+  EXPECT_EQ(written, 2);
+  const Value z = program.parameter("z", f32({2, 3}));
+  two("c", "key", x, z), two("d", "key", y, y), two("e", "", x, x);  // two values instead of one; another shape; nothing known of it
+  EXPECT_EQ(written, 8);
+  EXPECT_EQ(computations(program), 7U);
+}
+
 TEST(Builder, WhatIsUpdatedInPlaceIsAliasedOnceWithItsLastValue) {
   Program program("sgd");
   const Value w = program.parameter("w", f32({5}));

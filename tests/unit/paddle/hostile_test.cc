@@ -103,6 +103,29 @@ TEST(Hostile, BlocksThatRunEachOtherEnd) {
   survives(text);
 }
 
+/// A list of twice the list before it, 64 times: more elements than atoms, were it taken apart.
+TEST(Hostile, ListsOfListsAreNotSpread) {
+  std::string text = "{\n    (%0) = \"pd_op.data\" () {dtype:float32,name:\"x\",shape:[2]} : () -> tensor<2xf32>\n";
+  for (int k = 0; k < 64; ++k)
+    text += fmt::format(
+        "    (%{0}) = \"builtin.combine\" (%{1}, %{1}) {{}} : (tensor<2xf32>, tensor<2xf32>) -> vec[tensor<2xf32>,tensor<2xf32>]\n", k + 1,
+        k);
+  EXPECT_TRUE(survives(text + "}\n"));
+}
+
+/// Each use of a long list is a short line.
+TEST(Hostile, LongListsMayBeUsedOften) {
+  constexpr int kMany = 20'000;
+  std::string values, types, text = "{\n    (%0) = \"pd_op.data\" () {dtype:float32,name:\"x\",shape:[2]} : () -> tensor<2xf32>\n";
+  for (int k = 0; k < kMany; ++k) values += k == 0 ? "%0" : ", %0", types += k == 0 ? "tensor<2xf32>" : ",tensor<2xf32>";
+  text += fmt::format("    (%1) = \"builtin.combine\" ({}) {{}} : ({}) -> vec[{}]\n", values, types, types);
+  for (int k = 0; k < kMany; ++k) {
+    const std::string_view type = k % 2 == 0 ? "builtin.split" : "pd_op.unheard";
+    text += fmt::format("    (%{}) = \"{}\" (%1) {{}} : (vec[tensor<2xf32>]) -> tensor<2xf32>\n", k + 2, type);
+  }
+  EXPECT_TRUE(survives(text + "}\n"));
+}
+
 TEST(Hostile, NamesMayHoldAnything) {
   const std::string name = "a\"\x01\xFF{}()<>\t%";
   EXPECT_TRUE(survives("{ // block 0\n    var " + name + " : LOD_TENSOR.shape(2,).dtype(float32).stop_gradient(True)\n    {Out=['" + name +
