@@ -27,6 +27,8 @@ class Alternation {
   base::Status run(StepId step, Place place);
   /// In a verifying pass, before the step: runs and judges the parts one by one; of a loop in its first trip.
   base::Status verify(StepId step, Verifier& verifier);
+  /// In a counting pass, before the step: runs the parts one by one.
+  base::Status run_parts(StepId step);
   /// Begins a pass.
   void clear();
   /// Variants 1 and 2 of the pass; of rounds that were completed.

@@ -24,6 +24,8 @@ struct DeviceOptions {
   int autotune = 0;                ///< cuda: choices of a library that are timed for each distinct call; 0: none, its first runs
   std::optional<Machine> as{};     ///< null: its clock predicts this machine
   int lanes = 0;                   ///< cpu: f32 elements of a vector register, 8 or 16; 0: what the processor has
+  bool cold = false;               ///< cpu, cuda: caches are emptied before each execution, outside its time
+  std::string counters{};          ///< cuda: opened to count these (counters_named()), not to time; empty: to time
 };
 
 /// How long prepare() took, in ns.
@@ -88,6 +90,13 @@ class Device {
   virtual base::Status start(StepId step, int executions) = 0;
   /// Waits; samples since the last call, on the device's clock; `pass` is filled in by the engine.
   virtual base::Result<std::vector<model::Sample>> finish() = 0;
+  /// These three are of a device that was opened to count. A pass over the program begins, in which the hardware counts while a step runs
+  /// for the first time.
+  virtual base::Status begin_counting() { return base::Error{"this device counts nothing"}; }
+  /// It ends, and all that was started has been waited for. False: what is counted needs another pass.
+  virtual base::Result<bool> end_counting() { return base::Error{"this device counts nothing"}; }
+  /// After the last pass; `step` is a StepId, of fusions' parts too.
+  virtual base::Result<model::Counters> counted() { return base::Error{"this device counts nothing"}; }
   /// What it says of its clocks now; nothing where it does not tell.
   virtual std::optional<model::Clocks> clocks() const { return std::nullopt; }
   /// True: after an error that stays, nothing can be run on it by this process.

@@ -28,7 +28,7 @@ int64_t Device::clock_ns() const {
 }
 
 struct Engine::Impl {
-  enum class Mode { run, verify };
+  enum class Mode { run, verify, count };
 
   Impl(Plan& p, Device& d, EngineOptions o, const std::atomic<bool>& s)
       : plan(p),
@@ -106,7 +106,7 @@ struct Engine::Impl {
     if (mode == Mode::verify) {
       RETURN_IF_ERROR(collect());
       RETURN_IF_ERROR(verifier->after(step));
-    } else if (compared) {
+    } else if (compared && mode == Mode::run) {
       RETURN_IF_ERROR(collect());
       RETURN_IF_ERROR(alternation.run(step.id, depth == 0 ? Alternation::Place::straight : Alternation::Place::loop));
     }
@@ -129,6 +129,7 @@ struct Engine::Impl {
 
   base::Status begin_comparison(const Step& step) {
     RETURN_IF_ERROR(collect());
+    if (mode == Mode::count) return alternation.run_parts(step.id);
     return mode == Mode::verify ? alternation.verify(step.id, *verifier) : alternation.save(step.id);
   }
 
@@ -277,6 +278,21 @@ struct Engine::Impl {
     return outcome;
   }
 
+  base::Result<bool> count() {
+    mode = Mode::count;
+    ASSIGN_OR_RETURN(const PassTimes warm, run_pass());
+    for (bool going = warm.complete, all = false; !all;) {
+      if (!going) return false;
+      RETURN_IF_ERROR(restore());
+      RETURN_IF_ERROR(device.begin_counting());
+      ASSIGN_OR_RETURN(going, walk(plan.block, 0));
+      RETURN_IF_ERROR(collect());
+      ASSIGN_OR_RETURN(all, device.end_counting());
+      all = all && going;
+    }
+    return true;
+  }
+
   /// The steps' times are known well enough long before small differences of fusions are.
   bool wants_more(const measure::Criterion& criterion) const { return !criterion.done() || (!criterion.spent() && !alternation.settled()); }
 
@@ -357,5 +373,6 @@ Engine::Engine(Plan& plan, Device& device, EngineOptions options, const std::ato
 }
 Engine::~Engine() = default;
 base::Result<Outcome> Engine::run(measure::Criterion& criterion, Observer& observer) { return impl_->run(criterion, observer); }
+base::Result<bool> Engine::count() { return impl_->count(); }
 
 }  // namespace replay

@@ -67,6 +67,8 @@ class Engine {
   ~Engine();
   /// Warm-up passes, one verifying pass if asked for, then passes until the criterion is done. Interrupted: what was complete is kept.
   base::Result<Outcome> run(measure::Criterion& criterion, Observer& observer);
+  /// On a device that was opened to count: a warm-up pass, then passes as long as the counters need more. False: interrupted.
+  base::Result<bool> count();
 
  private:
   struct Impl;

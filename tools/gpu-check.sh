@@ -75,6 +75,10 @@ replay 07_bert_graph 40 "$bert" graph --budget "$budget"
 query 08_bert_top 06_bert_stream.db "SELECT name, median_ns, n, flags FROM step_time ORDER BY median_ns DESC LIMIT 20"
 query 09_kernels 06_bert_stream.db "SELECT name, implementation FROM kernel ORDER BY name LIMIT 400"
 query 10_device 06_bert_stream.db "SELECT * FROM device"
+replay 10_counters 30 "$mnist" stream --counters --repeats "$repeats"
+query 10_counted 10_counters.db "SELECT (SELECT value FROM run_option WHERE name = 'counters_how') AS how, name, bytes, dram_bytes, occupancy_percent, tensor_percent, l2_hit_percent, sm_active_percent FROM step_counter UNION ALL SELECT (SELECT value FROM run_option WHERE name = 'counters_how'), NULL, NULL, NULL, NULL, NULL, NULL, NULL LIMIT 12"
+replay 10_cold 30 "$mnist" stream --cold --repeats "$repeats"
+query 10_cold_sum 10_cold.db "SELECT count(*) AS steps, sum(median_ns) AS sum_of_steps_ns, sum(flags <> '') AS flagged FROM step_stat"
 if command -v compute-sanitizer > /dev/null; then
   for tool in memcheck racecheck; do
     stage "11_$tool" 40 compute-sanitizer --tool $tool --error-exitcode 1 "$profile" --replay "$classes" --device cuda --mode events --repeats 1 --warmup 0 -q -f -o $tool.db

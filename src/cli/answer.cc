@@ -90,6 +90,19 @@ base::Result<std::string> verified_line(const model::Reader& reader, int64_t run
                      cells[0].integer, cells[1].integer, 100 * cells[2].real, base::escaped(cells[3].text));
 }
 
+/// "Counters: 6 counters of GH100 in 1 pass …", or why there are none; nothing without --counters.
+base::Result<std::string> counters_line(const model::Reader& reader, int64_t run, const std::string& database) {
+  const model::Cell id{model::Cell::Kind::integer, run, 0, ""};
+  ASSIGN_OR_RETURN(const model::Rows found,
+                   reader.query("SELECT o.value, (SELECT count(*) FROM counter_value v WHERE v.run = o.run) FROM run_option o "
+                                "WHERE o.run = ?1 AND o.name = 'counters_how'",
+                                {{id}}));
+  if (found.rows.empty()) return std::string();
+  const auto& cells = found.rows[0];
+  const std::string where = cells[1].integer > 0 ? fmt::format(": profile report counters {}", base::escaped(database)) : "";
+  return fmt::format("Counters: {}{}\n", base::escaped(cells[0].text), where);
+}
+
 /// "Look first at custom-call.53 and 1 more like it, far from its roof: 1.51 s of a pass (6.5 %), at most 790 ms to win; computes at …":
 /// what the report `findings` begins with.
 base::Result<std::string> first_findings(const model::Reader& reader, int64_t run) {
@@ -173,9 +186,10 @@ base::Status print_answer(const std::string& database, const std::string& accoun
   if (!titled) return {};
   ASSIGN_OR_RETURN(const std::string verified, verified_line(reader, result.run));
   ASSIGN_OR_RETURN(const std::string fusions, fusion_line(reader, result.run));
+  ASSIGN_OR_RETURN(const std::string counters, counters_line(reader, result.run, database));
   ASSIGN_OR_RETURN(const std::string findings, first_findings(reader, result.run));
-  return print_out("\n" + findings + (findings.empty() ? "" : "\n") + total_line(result, options.predicts()) + fusions + verified +
-                   status_line(result, database));
+  return print_out("\n" + findings + (findings.empty() ? "" : "\n") + total_line(result, options.predicts()) + fusions + counters +
+                   verified + status_line(result, database));
 }
 
 }  // namespace cli

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/device/cuda/cuda.h"
 #include "replay/device/cuda/libraries.h"
 #include "src/cli/command.h"
 #include "src/cli/output.h"
@@ -31,6 +32,9 @@ model::Rows findings() {
   for (const auto& found : replay::cuda::survey(replay::cuda::system_opener()))
     rows.rows.push_back(cells({found.name, found.about, found.usable() ? "usable" : "missing", found.version, found.file, found.why,
                                found.usable() ? std::string_view() : found.without_it}));
+  const std::string why_no_counters = replay::cuda::why_no_counters();
+  rows.rows.push_back(cells({"counters", "what the hardware counts", why_no_counters.empty() ? "usable" : "missing", "", "",
+                             why_no_counters, why_no_counters.empty() ? "" : "--counters reads nothing; times are measured all the same"}));
   const std::string_view headers = replay::cuda::headers_version();
   const bool built = !headers.empty();
   rows.rows.push_back(cells({"headers", "the build", built ? "usable" : "missing", headers, "",

@@ -53,6 +53,7 @@ class Fuse {
     RETURN_IF_ERROR(options_.check());
     if (options_.predicts()) return base::Error{"--as: fuse measures what it suggests; leave it out", base::Exit::wrong_use};
     catch_interrupts(options_.verbosity());
+    if (const std::string choice = options_.choice(); !choice.empty()) line_.say(choice);
     for (const std::string& path : options_.files) {
       RETURN_IF_ERROR(file(path));
       if (stop_requested()) return base::Exit::partial;
@@ -163,7 +164,10 @@ Action define_fuse(CLI::App& app) {
   app.add_option("--try", *tries, "build the best N, run each in turns with its two steps, and compare with what was predicted")
       ->check(whole_number(0, 10000))
       ->capture_default_str();
-  return [options, tries] { return Fuse(*options, *tries).run(); };
+  return [options, tries] {
+    options->choose_device();
+    return Fuse(*options, *tries).run();
+  };
 }
 
 }  // namespace cli

@@ -30,6 +30,7 @@ class Replay {
     RETURN_IF_ERROR(options_.check());
     RETURN_IF_ERROR(check_files());
     catch_interrupts(options_.verbosity());
+    if (const std::string choice = options_.choice(); !choice.empty()) line_.say(choice);
     for (const std::string& argument : options_.files) {
       RETURN_IF_ERROR(replay_file(argument));
       if (stop_requested()) break;
@@ -120,7 +121,10 @@ class Replay {
 Action define_replay(CLI::App& app) {
   auto options = std::make_shared<ReplayOptions>();
   options->define(app);
-  return [options] { return Replay(*options).run(); };
+  return [options] {
+    options->choose_device();
+    return Replay(*options).run();
+  };
 }
 
 }  // namespace cli

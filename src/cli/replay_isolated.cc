@@ -135,6 +135,7 @@ class Runner {
     recorder.begin(first.id, (*own)->id, done);
     replay::EngineOptions engine_options;
     engine_options.warm_up = options_.warm_up;
+    engine_options.repeat_short = options_.repeats_short();
     engine_options.verify = options_.verify;
     engine_options.seed = options_.seed;
     replay::Engine engine(plan, device, engine_options, stop_requested());

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "replay/device/cuda/counters.h"
 #include "replay/device/cuda/cuda.h"
 #include "replay/machine.h"
 #include "replay/predict.h"
@@ -18,10 +19,22 @@
 
 namespace cli {
 
+namespace {
+
+std::vector<std::string_view> counter_names(bool usual_only) {
+  std::vector<std::string_view> names;
+  for (const replay::cuda::Counter& counter : replay::cuda::all_counters())
+    if (counter.usual || !usual_only) names.push_back(counter.name);
+  return names;
+}
+
+}  // namespace
+
 /// Where it runs, and by which arithmetic.
 void ReplayOptions::define_device(CLI::App& app) {
   app.add_option("--device", device,
-                 "cpu, cuda (not yet run on a GPU but in tests on the host: see doctor), null (virtual clock), reference, auto")
+                 "cpu, cuda (not yet run on a GPU but in tests on the host: see doctor), null (virtual clock), reference; auto: cuda where "
+                 "there is a GPU with driver and NVRTC, else cpu")
       ->check(CLI::IsMember({"cpu", "cuda", "null", "reference", "auto"}))
       ->capture_default_str();
   app.add_option(
@@ -33,6 +46,11 @@ void ReplayOptions::define_device(CLI::App& app) {
                  "passes, and run the fastest (table kernel_trial); 0: what the library ranks first")
       ->check(whole_number(0, 100))
       ->capture_default_str();
+  app.add_flag("--counters{default}", counters,
+               fmt::format("of the device cuda: what the hardware counts of each step, in passes of their own before the timed ones; "
+                           "--counters=NAME,…: of {} (alone: {})",
+                           fmt::join(counter_names(false), ", "), fmt::join(counter_names(true), ", ")));
+  app.add_flag("--cold", cold, "empty the caches before each execution, outside its time: the last level of cpu, the L2 of cuda");
   app.add_option("--require", required, "gpu, counters: exit 6 at once where they are missing")
       ->delimiter(',')
       ->check(CLI::IsMember({"gpu", "counters"}));
@@ -173,12 +191,7 @@ base::Status ReplayOptions::check() const {
   if (device_name() == "null" && !dump_folder.empty())
     return wrong("--dump-outputs: the device null computes no values; choose another --device");
   if (files.size() > 1 && !recipe.empty()) return wrong("--inputs: of several programs each has a recipe of its own; write FILE=RECIPE");
-  if (!required.empty()) {  // counters are a GPU's
-    if (const std::string why = replay::cuda::why_no_gpu(); !why.empty())
-      return base::Error{fmt::format("--require {}: {}; see profile doctor", required[0], why), base::Exit::missing_capability};
-    if (std::ranges::find(required, "counters") != required.end())
-      return base::Error{"--require counters: this version reads no hardware counters; leave it out", base::Exit::missing_capability};
-  }
+  RETURN_IF_ERROR(check_device());
   for (const std::string& pair : fuse) RETURN_IF_ERROR(pair_of(pair));
   RETURN_IF_ERROR(pattern_of("--steps", steps));
   for (const std::string& name : defuse) RETURN_IF_ERROR(pattern_of("--defuse", name));
@@ -186,6 +199,37 @@ base::Status ReplayOptions::check() const {
   for (const auto& [name, file] : arrays.npy_files) RETURN_IF_ERROR(base::check_readable(file));
   return {};
 }
+
+/// What a GPU alone can do, and what its absence forbids; caches.
+base::Status ReplayOptions::check_device() const {
+  const auto wrong = [](std::string what) { return base::Error{std::move(what), base::Exit::wrong_use}; };
+  const std::string name = device_name();
+  for (const std::string& capability : required) {
+    const std::string why = capability == "gpu" ? replay::cuda::why_no_gpu() : replay::cuda::why_no_counters();
+    if (!why.empty())
+      return base::Error{fmt::format("--require {}: {}; see profile doctor", capability, why), base::Exit::missing_capability};
+  }
+  if (!counters.empty() && name != "cuda")
+    return wrong(fmt::format("--counters: it is a GPU that counts; use --device cuda{}", choice().empty() ? "" : " (" + choice() + ")"));
+  if (!counters.empty() && isolated) return wrong("--counters: steps are counted within the program; leave out --isolated");
+  if (const auto named = replay::cuda::counters_named(counters.empty() ? "default" : counters); !named.ok())
+    return wrong("--counters: " + named.error().message);
+  if (!cold) return {};
+  if (name != "cpu" && name != "cuda") return wrong(fmt::format("--cold: the device {} has no caches; use --device cpu or cuda", name));
+  if (mode == "graph") return wrong("--cold: a graph runs its steps without a gap in which to empty a cache; use --mode stream or events");
+  if (unfused || !defuse.empty() || !fuse.empty())
+    return wrong("--cold: fusions and their parts run in turns on warm caches; leave out --unfused, --defuse and --fuse");
+  return {};
+}
+
+void ReplayOptions::choose_device() {
+  if (device != "auto" || !as.empty()) return;
+  why_chosen = replay::cuda::why_not_usable();
+  chosen = why_chosen.empty() ? "cuda" : "cpu";
+  if (why_chosen.empty()) why_chosen = "there is a GPU, with driver and NVRTC";
+}
+
+std::string ReplayOptions::choice() const { return why_chosen.empty() ? "" : fmt::format("device {}: {}", chosen, why_chosen); }
 
 base::Result<std::regex> pattern_of(const char* option, const std::string& text) {
   try {
@@ -259,7 +303,12 @@ std::vector<model::Setting> ReplayOptions::settings() const {
           {"criterion", predicts() ? "one pass: a prediction"
                         : fixed    ? "fixed number of passes"
                                    : "median within 0.5 % and at least 10 passes, or the budget; at least 3"},
-          {"cache", predicts() ? "not modelled" : "as the program leaves it; steps under 20 us run repeatedly: warm"},
+          {"cache", predicts() ? "not modelled"
+                    : cold     ? "cold: emptied before each execution"
+                               : "as the program leaves it; steps under 20 us run repeatedly: warm"},
+          {"cold", text(cold)},
+          {"counters", counters},
+          {"device_auto", choice()},
           {"timer", predicts()                ? std::string("none: ") + std::string(replay::kPredictionFormula)
                     : device_name() == "cuda" ? "of the device"
                                               : "clock_gettime(CLOCK_MONOTONIC)"}};

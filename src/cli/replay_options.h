@@ -28,10 +28,13 @@ struct ReplayOptions {
   std::string database = "profile.db";
   bool fresh = false;
   std::string device = "auto";
-  std::string mode;                   ///< of the device cuda; "": stream
-  std::vector<std::string> required;  ///< "gpu", "counters"
-  std::string as, published;          ///< names of machines, or description files
-  std::string rounding;               ///< "": border on cpu, each elsewhere
+  std::string chosen = "cpu", why_chosen;  ///< what auto is here, and why: choose_device()
+  std::string mode;                        ///< of the device cuda; "": stream
+  std::vector<std::string> required;       ///< "gpu", "counters"
+  std::string counters;                    ///< of the device cuda: names, or "default"; "": none
+  bool cold = false;
+  std::string as, published;  ///< names of machines, or description files
+  std::string rounding;       ///< "": border on cpu, each elsewhere
   uint64_t seed = 1;
   int repeats = 0, warm_up = 1, threads = 0, chain = 0, autotune = 0;
   double budget_s = 30, max_loss_percent = 100, link_gbps = 400;
@@ -49,7 +52,13 @@ struct ReplayOptions {
   void define_device(CLI::App& app);
   void define_machines(CLI::App& app);
   bool database_given() const;  ///< by -o
-  std::string device_name() const { return device != "auto" ? device : as.empty() ? "cpu" : "null"; }
+  /// Looks once whether there is a GPU, where the device is to be chosen.
+  void choose_device();
+  std::string device_name() const { return device != "auto" ? device : as.empty() ? chosen : "null"; }
+  /// "device cpu: no NVIDIA driver (…)"; "" where it was named.
+  std::string choice() const;
+  /// Short steps run several times within a sample.
+  bool repeats_short() const { return chain == 0 && !predicts() && !cold; }
   bool predicts() const { return !as.empty(); }
   replay::Rounding rounding_mode() const;
   Verbosity verbosity() const { return quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal; }
@@ -59,6 +68,7 @@ struct ReplayOptions {
   /// other.
   base::Status check() const;
   base::Status check_machines() const;
+  base::Status check_device() const;
   /// Recipes and captured arrays. `recipe_file` "" → --inputs.
   base::Result<replay::InputOptions> input_options(const std::string& recipe_file) const;
   /// Everything that was chosen, for the store.

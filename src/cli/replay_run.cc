@@ -17,6 +17,7 @@
 #include "replay/prepare.h"
 #include "src/base/clock.h"
 #include "src/base/text.h"
+#include "src/cli/count_steps.h"
 #include "src/cli/fusion_records.h"
 #include "src/cli/output.h"
 #include "src/cli/replay_isolated.h"
@@ -164,6 +165,8 @@ class Session {
 
   /// What is wrong with the request is found before the run has a row; from then on a failure is kept as a failed run.
   base::Result<RunResult> run() {
+    ASSIGN_OR_RETURN(module_, selected(*subject_.module, options_));
+    RETURN_IF_ERROR(count());
     RETURN_IF_ERROR(plan());
     RETURN_IF_ERROR(begin());
     const base::Status done = within_memory([this] { return work(); });
@@ -176,8 +179,13 @@ class Session {
   }
 
  private:
+  base::Status count() {
+    ASSIGN_OR_RETURN(record_.counters, count_steps(module_, options_, subject_.recipe_file));
+    if (!record_.counters.why.empty()) line_.say("nothing is counted: " + base::escaped(record_.counters.why));
+    return {};
+  }
+
   base::Status plan() {
-    ASSIGN_OR_RETURN(module_, selected(*subject_.module, options_));
     ASSIGN_OR_RETURN(device_, device_for(options_));
     const auto planning = base::Clock::now();
     ASSIGN_OR_RETURN(replay::Plan plan, plan_for(module_, options_, *device_));
@@ -197,6 +205,9 @@ class Session {
     record_.device = device_->describe();
     RETURN_IF_ERROR(add_published());
     record_.options = options_.settings();
+    const model::Counters& counters = record_.counters;
+    if (!options_.counters.empty())
+      record_.options.push_back({"counters_how", counters.why.empty() ? counters.how : "nothing is counted: " + counters.why});
     record_.started_unix_ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
     ASSIGN_OR_RETURN(result_.run, store_.begin(record_));
@@ -274,7 +285,7 @@ class Session {
     engine_options.verify = options_.verify;
     engine_options.chain = options_.chain > 0;
     engine_options.inputs = inputs_;
-    engine_options.repeat_short = options_.chain == 0 && !options_.predicts();
+    engine_options.repeat_short = options_.repeats_short();
     engine_options.seed = options_.seed;
     engine_options.timed = timed_;
     RETURN_IF_ERROR(device_->measure_ceilings(record_.device));
@@ -328,8 +339,10 @@ base::Result<ir::Module> selected(const ir::Module& module, const ReplayOptions&
   return **fused;
 }
 
-base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& options) {
+base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& options, Purpose purpose) {
   replay::DeviceOptions device;
+  device.cold = options.cold;
+  if (purpose == Purpose::counting) device.counters = options.counters;
   device.threads = options.threads;
   device.mode = options.mode;
   device.autotune = options.autotune;

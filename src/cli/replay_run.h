@@ -1,6 +1,7 @@
 // One module on one device: plan, prepare, measure, save.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,7 +35,8 @@ struct RunResult {
 
 /// The module that runs: the whole one, or a part cut out of it; with the pairs of --fuse as fusions.
 base::Result<ir::Module> selected(const ir::Module& module, const ReplayOptions& options);
-base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& options);
+enum class Purpose : uint8_t { timing, counting };
+base::Result<std::unique_ptr<replay::Device>> device_for(const ReplayOptions& options, Purpose purpose = Purpose::timing);
 base::Result<replay::Plan> plan_for(const ir::Module& module, const ReplayOptions& options, const replay::Device& device);
 /// When to stop: the number of passes that was asked for, or a stable median within `budget_s`.
 std::unique_ptr<measure::Criterion> criterion_for(const ReplayOptions& options, double budget_s);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/ir/module.h"
+#include "src/model/counter_records.h"
 #include "src/model/device_records.h"
 #include "src/model/fusion_records.h"
 #include "src/model/operator_records.h"
@@ -134,6 +135,7 @@ struct Run {
   std::vector<StepRecord> steps;
   std::vector<BufferRecord> buffers;
   std::vector<FusionRecord> fusions;  ///< those that were to run as their parts too
+  Counters counters;                  ///< of the hardware, where they were asked for
   std::vector<Note> notes;
 };
 

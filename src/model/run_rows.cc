@@ -6,6 +6,7 @@
 #include "src/base/text.h"
 #include "src/model/checks.h"
 #include "src/model/content.h"
+#include "src/model/counter_rows.h"
 #include "src/model/fusion_rows.h"
 
 namespace model {
@@ -148,8 +149,8 @@ base::Status write_run_notes(Database& database, int64_t run, std::span<const No
 }
 
 base::Status clear_description(Database& database, int64_t run) {
-  for (const std::string_view table :
-       {"kernel", "kernel_trial", "step", "step_kernel", "buffer", "note", "run_option", "fusion", "fusion_part"}) {
+  for (const std::string_view table : {"kernel", "kernel_trial", "step", "step_kernel", "buffer", "note", "run_option", "fusion",
+                                       "fusion_part", "counter", "counter_value"}) {
     ASSIGN_OR_RETURN(Statement clear, database.prepare(fmt::format("DELETE FROM {} WHERE run = ?1", table)));
     RETURN_IF_ERROR(clear.run(run));
   }
@@ -185,6 +186,7 @@ base::Status write_description(Database& database, int64_t run, const Run& what)
   RETURN_IF_ERROR(write_steps(database, run, what.steps));
   RETURN_IF_ERROR(write_buffers(database, run, what.buffers));
   RETURN_IF_ERROR(write_fusions(database, run, what.fusions));
+  RETURN_IF_ERROR(write_counters(database, run, what.counters));
   return write_run_notes(database, run, what.notes);
 }
 

@@ -166,8 +166,8 @@ constexpr std::string_view kToVersion8 = R"(
 
 /// Version 1 is the first that was published. A new table or view alone needs no statement: schema.sql makes it.
 std::span<const Migration> migrations() {
-  static constexpr Migration kSteps[] = {{1, ""},          {2, ""},          {3, kToVersion4}, {4, kToVersion5}, {5, kToVersion6},
-                                         {6, kToVersion7}, {7, kToVersion8}, {8, ""},          {9, ""},          {10, ""}};
+  static constexpr Migration kSteps[] = {{1, ""},          {2, ""}, {3, kToVersion4}, {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7},
+                                         {7, kToVersion8}, {8, ""}, {9, ""},          {10, ""},         {11, ""}};
   return kSteps;
 }
 

@@ -11,7 +11,7 @@
 namespace model {
 
 /// PRAGMA user_version of the files that this version writes. A change of a table raises it and adds a row to migrations().
-inline constexpr int64_t kSchemaVersion = 11;
+inline constexpr int64_t kSchemaVersion = 12;
 
 /// Statements that turn tables of version `from` into those of from + 1. Views are dropped before and made anew after.
 struct Migration {

@@ -382,6 +382,27 @@ CREATE TABLE IF NOT EXISTS clocks (
   PRIMARY KEY (run, pass, moment)
 ) STRICT, WITHOUT ROWID;
 
+-- What a GPU was asked to count while steps ran (replay --counters). How it counted, or why it did not: run_option counters_how.
+CREATE TABLE IF NOT EXISTS counter (
+  run     INTEGER NOT NULL REFERENCES run(id),  -- the run
+  counter INTEGER NOT NULL,                     -- number in the run, from 0
+  name    TEXT NOT NULL,                        -- as asked for: dram_read, ...
+  metric  TEXT NOT NULL,                        -- what CUPTI calls it: dram__bytes_read.sum
+  unit    TEXT NOT NULL,                        -- bytes, percent or count
+  why     TEXT NOT NULL,                        -- why it was not counted; empty: it was
+  PRIMARY KEY (run, counter)
+) STRICT, WITHOUT ROWID;
+
+-- What was counted of one execution of a step, or of a part of a fusion that ran as its parts too: its first in a pass of its own, which is not timed.
+CREATE TABLE IF NOT EXISTS counter_value (
+  run     INTEGER NOT NULL,                     -- the run
+  step    INTEGER NOT NULL,                     -- the step
+  part    INTEGER NOT NULL,                     -- as in fusion_part; -1: the step itself
+  counter INTEGER NOT NULL,                     -- as in counter
+  value   REAL NOT NULL,                        -- in the counter's unit
+  PRIMARY KEY (run, step, part, counter)
+) STRICT, WITHOUT ROWID;
+
 -- Every raw timing. One step: FROM pass p CROSS JOIN sample s ON s.run = p.run AND s.pass = p.pass AND s.step = ? AND s.variant = 0 (rows lie in the order in which they came).
 CREATE TABLE IF NOT EXISTS sample (
   run         INTEGER NOT NULL,              -- the run

@@ -324,6 +324,37 @@ SELECT
 FROM op_time t JOIN above a ON a.scope = t.scope JOIN scope s ON s.id = a.ancestor
 GROUP BY t.run, s.id;
 
+-- What a GPU counted of each step (replay --counters), beside what it takes on paper and in time. NULL: not counted.
+CREATE VIEW IF NOT EXISTS step_counter AS
+SELECT
+  t.run AS run,                      -- run
+  t.step AS step,                    -- number in plan order
+  t.name AS name,                    -- instruction
+  t.class AS class,                  -- what its time is
+  t.calls AS calls,                  -- executions in a pass
+  t.median_ns AS median_ns,          -- time of one execution, of other passes than those that were counted
+  t.pass_ns AS pass_ns,              -- time in a pass
+  t.bytes AS bytes,                  -- traffic of one execution on paper
+  c.dram_read_bytes AS dram_read_bytes,    -- read from the card's memory by one execution
+  c.dram_write_bytes AS dram_write_bytes,  -- written to it
+  c.dram_read_bytes + c.dram_write_bytes AS dram_bytes,  -- both
+  c.occupancy_percent AS occupancy_percent,  -- warps that are resident, of those that fit
+  c.tensor_percent AS tensor_percent,      -- time in which tensor cores work
+  c.l2_hit_percent AS l2_hit_percent,      -- sectors that the L2 cache has, of those that are asked of it
+  c.sm_active_percent AS sm_active_percent  -- time in which multiprocessors have work
+FROM (
+  SELECT v.run AS run, v.step AS step,
+    max(CASE n.name WHEN 'dram_read' THEN v.value END) AS dram_read_bytes,
+    max(CASE n.name WHEN 'dram_write' THEN v.value END) AS dram_write_bytes,
+    max(CASE n.name WHEN 'occupancy' THEN v.value END) AS occupancy_percent,
+    max(CASE n.name WHEN 'tensor' THEN v.value END) AS tensor_percent,
+    max(CASE n.name WHEN 'l2_hit' THEN v.value END) AS l2_hit_percent,
+    max(CASE n.name WHEN 'sm_active' THEN v.value END) AS sm_active_percent
+  FROM counter_value v JOIN counter n ON n.run = v.run AND n.counter = v.counter
+  WHERE v.part = -1
+  GROUP BY v.run, v.step) c
+JOIN step_time t ON t.run = c.run AND t.step = c.step;
+
 -- What each fusion costs and buys. saved_ns is an estimate: the saved traffic at the triad's rate. What follows is measured where the parts
 -- ran too (replay --unfused, --defuse NAME; profile fuse), else NULL.
 CREATE VIEW IF NOT EXISTS fusion_cost AS
@@ -354,6 +385,9 @@ SELECT
   100.0 * (1 - 1 / m.ratio) AS measured_saved_percent,                  -- as a share of the time of the parts
   f.bytes AS unfused_bytes,          -- traffic of the parts as they ran, operands broadcast where they are used
   (f.bytes - t.bytes) / c.memory_bytes_per_s * 1e9 * t.calls AS predicted_saved_ns,  -- time in a pass that this traffic predicts
+  d.fused_bytes AS counted_bytes,    -- bytes that one execution moves to and from a GPU's memory, counted (replay --counters); NULL: not counted
+  d.parts_bytes AS counted_unfused_bytes,  -- the same of its parts, one after another
+  d.parts_bytes - d.fused_bytes AS counted_saved_bytes,  -- what fusing saves of it
   f.extra_flops AS extra_flops,      -- work of one execution that the fusion does again where the parts do it once (on paper)
   f.scratch_bytes AS scratch_bytes,  -- memory that the parts need between them
   m.verdict AS verdict,              -- pays, neutral (within noise, or below 1 %), costs; NULL: not measured
@@ -364,6 +398,12 @@ FROM step_time t
 JOIN run_ceiling c ON c.run = t.run
 LEFT JOIN fusion f ON f.run = t.run AND f.step = t.step
 LEFT JOIN fusion_stat m ON m.run = t.run AND m.step = t.step
+LEFT JOIN (
+  SELECT v.run AS run, v.step AS step, sum(CASE WHEN v.part < 0 THEN v.value END) AS fused_bytes,
+    sum(CASE WHEN v.part >= 0 THEN v.value END) AS parts_bytes
+  FROM counter_value v JOIN counter n ON n.run = v.run AND n.counter = v.counter AND n.name IN ('dram_read', 'dram_write')
+  GROUP BY v.run, v.step
+  HAVING count(DISTINCT n.name) = 2) d ON d.run = t.run AND d.step = t.step
 WHERE t.opcode = 'fusion';
 
 -- What the fusions of a run do together, where their parts ran too. Runs without --unfused, --defuse or tried pairs are not here.

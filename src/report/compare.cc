@@ -34,7 +34,7 @@ struct Step {
 
 struct Steps {
   int64_t run = 0;
-  bool predicted = false;
+  bool predicted = false, cold = false;
   std::vector<Identity> identities;
   std::vector<Step> steps;
 };
@@ -43,7 +43,7 @@ struct Steps {
 base::Result<Steps> read_steps(const model::Reader& reader, int64_t run) {
   const Cell id = cell(run);
   ASSIGN_OR_RETURN(model::Cursor cursor, reader.start(find("compare")->sql, std::span(&id, 1)));
-  Steps found{run, false, {}, {}};
+  Steps found{run, false, false, {}, {}};
   while (true) {
     ASSIGN_OR_RETURN(auto row, cursor.next());
     if (!row) return found;
@@ -65,8 +65,9 @@ struct Line {
   std::optional<double> change_ns;  ///< of a pass
 };
 
-/// predicted: one of the two times, or both, were not measured: their difference says nothing of a change.
-constexpr std::string_view kNew = "new", kGone = "gone", kPredicted = "predicted";
+/// predicted: one of the two times, or both, were not measured; other caches: one is of cold caches, one of warm ones. Their difference
+/// says nothing of a change.
+constexpr std::string_view kNew = "new", kGone = "gone", kPredicted = "predicted", kOtherCaches = "other caches";
 
 class Comparing {
  public:
@@ -119,25 +120,29 @@ class Comparing {
     if (after.n == INT64_MAX) after.n = 0;
     auto change = stats::change(before, after);
     if (change) change = stats::widened(*change, noise_.typical);
-    const bool predicted = before_.predicted || after_.predicted;
+    const std::string_view why = not_judged();
     const auto counted = [&](Verdict verdict) { return verdicts[stats::text(verdict)]; };
-    return {
-        {"before_ns", "after_ns", "change_percent", "at_least_percent", "at_most_percent", "change_a_pass_ns", "verdict", "matched",
-         "slower", "faster", "same", "not_judged", "new", "gone", "alike_percent", "noise_percent"},
-        {{cell(before.median), cell(after.median), percent(change, &stats::Change::percent), percent(change, &stats::Change::low_percent),
-          percent(change, &stats::Change::high_percent), cell(after.median - before.median),
-          cell(predicted ? kPredicted : stats::text(stats::verdict_of_sum(before, after, noise_))), cell(matched()),
-          cell(counted(Verdict::slower) + counted(Verdict::maybe_slower)), cell(counted(Verdict::faster) + counted(Verdict::maybe_faster)),
-          cell(counted(Verdict::same)), cell(counted(Verdict::few_samples) + counted(Verdict::not_timed) + verdicts[kPredicted]),
-          cell(verdicts[kNew]), cell(verdicts[kGone]), noise_.known() ? cell(100 * std::expm1(noise_.shift)) : Cell{},
-          noise_.known() ? cell(100 * std::expm1(1.96 * noise_.typical)) : Cell{}}}};
+    return {{"before_ns", "after_ns", "change_percent", "at_least_percent", "at_most_percent", "change_a_pass_ns", "verdict", "matched",
+             "slower", "faster", "same", "not_judged", "new", "gone", "alike_percent", "noise_percent"},
+            {{cell(before.median), cell(after.median), percent(change, &stats::Change::percent),
+              percent(change, &stats::Change::low_percent), percent(change, &stats::Change::high_percent),
+              cell(after.median - before.median), cell(why.empty() ? stats::text(stats::verdict_of_sum(before, after, noise_)) : why),
+              cell(matched()), cell(counted(Verdict::slower) + counted(Verdict::maybe_slower)),
+              cell(counted(Verdict::faster) + counted(Verdict::maybe_faster)), cell(counted(Verdict::same)),
+              cell(counted(Verdict::few_samples) + counted(Verdict::not_timed) + verdicts[kPredicted] + verdicts[kOtherCaches]),
+              cell(verdicts[kNew]), cell(verdicts[kGone]), noise_.known() ? cell(100 * std::expm1(noise_.shift)) : Cell{},
+              noise_.known() ? cell(100 * std::expm1(1.96 * noise_.typical)) : Cell{}}}};
   }
 
  private:
   std::string_view verdict_of(const Line& line) const {
     if (line.before < 0 || line.after < 0) return line.before < 0 ? kNew : kGone;
-    const bool timed = line.verdict != Verdict::not_timed;
-    return timed && (before_.predicted || after_.predicted) ? kPredicted : stats::text(line.verdict);
+    return line.verdict == Verdict::not_timed || not_judged().empty() ? stats::text(line.verdict) : not_judged();
+  }
+  /// Why the two runs' times can't be held against each other; "": they can.
+  std::string_view not_judged() const {
+    if (before_.predicted || after_.predicted) return kPredicted;
+    return before_.cold == after_.cold ? "" : kOtherCaches;
   }
 
   static const Step& of(const Steps& side, int32_t index) { return side.steps[static_cast<size_t>(index)]; }
@@ -248,6 +253,8 @@ base::Result<Comparison> compare(RunOf before, RunOf after) {
   ASSIGN_OR_RETURN(Steps after_steps, read_steps(after.reader, after_run));
   before_steps.predicted = before_facts["kind"] == kPredicted;
   after_steps.predicted = after_facts["kind"] == kPredicted;
+  before_steps.cold = before_facts["cache"].starts_with("cold");
+  after_steps.cold = after_facts["cache"].starts_with("cold");
   RETURN_IF_ERROR(check_timed(before_steps, before_facts));
   RETURN_IF_ERROR(check_timed(after_steps, after_facts));
   const Comparing comparing(before_steps, after_steps);

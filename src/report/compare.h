@@ -18,7 +18,7 @@ struct Comparison {
   int64_t before = 0, after = 0;  ///< the runs
   /// The rows of the report `compare`: steps by how much they change the pass, the largest first; new and gone ones among them.
   /// `at_least_percent`, `at_most_percent`: see stats::Change. `matched_by`: see report::MatchedBy. Where a run is a prediction the verdict
-  /// is `predicted`.
+  /// is `predicted`, where one has cold caches and one warm ones `other caches`.
   model::Rows steps;
   struct Pair {
     int32_t before = -1, after = -1;  ///< numbers of the steps in their plans; -1: it has none there
@@ -32,7 +32,7 @@ struct Comparison {
 /// Errors with exit status cannot_judge: a run without times, runs without a step in common.
 base::Result<Comparison> compare(RunOf before, RunOf after);
 
-/// The newest run before `run` that has times, of the same program on the same device; 0: there is none.
+/// The newest run before `run` that has times, of the same program on the same device with caches alike; 0: there is none.
 base::Result<int64_t> run_before(const model::Reader& reader, int64_t run);
 /// The report `compare`: `run` against run_before(run); no rows where there is none.
 base::Result<model::Rows> compare_with_run_before(const model::Reader& reader, int64_t run);

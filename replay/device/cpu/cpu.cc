@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "replay/device/cpu/arena.h"
@@ -17,6 +18,7 @@
 #include "replay/device/cpu/jit.h"
 #include "replay/device/cpu/prepare.h"
 #include "replay/device/cpu/threads.h"
+#include "replay/device/cpu/walk.h"
 #include "src/base/text.h"
 
 namespace replay::cpu {
@@ -49,7 +51,9 @@ kernel::Target target_of(const Jit& jit, int threads) {
 class CpuDevice final : public Device {
  public:
   CpuDevice(DeviceOptions options, int threads, std::unique_ptr<Jit> jit)
-      : options_(std::move(options)), threads_(threads), jit_(std::move(jit)), target_(target_of(*jit_, threads)) {}
+      : options_(std::move(options)), threads_(threads), jit_(std::move(jit)), target_(target_of(*jit_, threads)) {
+    if (options_.cold) walk_.emplace(threads);
+  }
 
   model::DeviceRecord describe() const override;
   kernel::Target target() const override { return target_; }
@@ -72,12 +76,14 @@ class CpuDevice final : public Device {
   bool has(StepId step) const { return step >= 0 && static_cast<size_t>(step) < ready_.steps.size(); }
   const ReadyStep& of(StepId step) const { return ready_.steps[static_cast<size_t>(step)]; }
   Result<std::span<std::byte>> checked(BufferId buffer, size_t bytes);
+  void time_step(StepId id, const ReadyStep& step, int executions);
 
   DeviceOptions options_;
   int threads_;
   std::unique_ptr<Jit> jit_;
   kernel::Target target_;
   Prepared ready_;
+  std::optional<CacheWalk> walk_;  ///< before each execution; none: caches are as steps leave them
   std::vector<model::Sample> samples_;
   int64_t epoch_ns_ = now_ns();  ///< begin_ns of samples counts from the end of prepare()
 };
@@ -94,6 +100,7 @@ model::DeviceRecord CpuDevice::describe() const {
   record.details.push_back({"jit_features", jit_->features()});
   record.details.push_back({"jit_passes", kPasses});
   record.details.push_back({"vector_lanes", fmt::format("{}", jit_->lanes())});
+  if (walk_) record.details.push_back({"flushed_bytes", std::to_string(walk_->bytes())});
   record.details.push_back({"timer", "clock_gettime(CLOCK_MONOTONIC)"});
   return record;
 }
@@ -134,13 +141,24 @@ Status CpuDevice::start(StepId id, int executions) {
   const ReadyStep& step = of(id);
   if (!step.why.empty()) return Error{step.why};
   omp_set_num_threads(threads_);  // a library or another device on this thread may have changed it
+  if (!walk_) {
+    time_step(id, step, executions);
+    return {};
+  }
+  for (int i = 0; i < executions; ++i) {
+    walk_->run();
+    time_step(id, step, 1);
+  }
+  return {};
+}
+
+void CpuDevice::time_step(StepId id, const ReadyStep& step, int executions) {
   const int64_t begin = now_ns();
   for (int i = 0; i < executions; ++i) {
     for (const ReadyLaunch& launch : step.launches) run(launch, threads_);
   }
   const int64_t end = now_ns();
   samples_.push_back({.step = id, .begin_ns = begin - epoch_ns_, .duration_ns = end - begin, .executions = executions});
-  return {};
 }
 
 Status CpuDevice::measure_ceilings(model::DeviceRecord& record) {

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "replay/device/cuda/ceilings.h"
+#include "replay/device/cuda/flush.h"
 #include "replay/device/cuda/nvml.h"
 #include "replay/device/cuda/own_kernels.h"
 #include "replay/device/cuda/pristine.h"
 #include "replay/device/cuda/routines.h"
+#include "replay/device/cuda/step_counters.h"
 
 namespace replay::cuda {
 namespace {
@@ -69,8 +71,15 @@ class CudaDevice final : public Device {
   int64_t clock_ns() const override { return Runner::now_ns() - epoch_ns_; }
   Result<std::vector<model::Sample>> finish() override;
   Status measure_ceilings(model::DeviceRecord& record) override;
+  Status begin_counting() override;
+  Result<bool> end_counting() override { return counters_->end_pass(); }
+  Result<model::Counters> counted() override { return counters_->read(); }
   std::optional<model::Clocks> clocks() const override { return nvml_.ok() ? std::optional(nvml_->read()) : std::nullopt; }
   bool lost() const override { return *gpu_->driver().lost != 0; }
+  /// Steps are counted with these from now on.
+  Status count_with(const Opener& opener, const std::string& names);
+  /// The L2 is emptied before each execution of a step.
+  Status make_cold();
 
  private:
   bool has(StepId step) const { return ready_ != nullptr && step >= 0 && static_cast<size_t>(step) < ready_->steps.size(); }
@@ -84,6 +93,8 @@ class CudaDevice final : public Device {
   std::unique_ptr<Compiler> compiler_;
   Result<Cupti*> cupti_;
   std::unique_ptr<Gpu> gpu_;
+  std::unique_ptr<StepCounters> counters_;
+  std::unique_ptr<Flush> flush_;
   Result<Nvml> nvml_;
   Libraries libraries_;
   const Plan* plan_ = nullptr;
@@ -116,6 +127,7 @@ model::DeviceRecord CudaDevice::describe() const {
   add("machine_code_kept_in", cache_folder());
   add("memory_bytes", std::to_string(gpu.memory_bytes));
   add("l2_bytes", std::to_string(gpu.l2_bytes));
+  if (flush_ != nullptr) add("flushed_bytes", std::to_string(flush_->bytes()));
   add("clock_khz", std::to_string(gpu.clock_khz));
   add("memory_clock_khz", std::to_string(gpu.memory_clock_khz));
   add("memory_bus_bits", std::to_string(gpu.bus_bits));
@@ -140,7 +152,8 @@ Status CudaDevice::prepare(const Plan& plan) {
   plan_ = &plan;
   guards_ = std::make_unique<Guards>(plan, *ready_, *gpu_);
   RETURN_IF_ERROR(during("filling memory before its first use", guards_->set()));
-  runner_ = std::make_unique<Runner>(*gpu_, *ready_, *guards_, mode_, cupti_.ok() ? *cupti_ : nullptr);
+  runner_ =
+      std::make_unique<Runner>(*gpu_, *ready_, *guards_, mode_, Around{cupti_.ok() ? *cupti_ : nullptr, flush_.get(), counters_.get()});
   epoch_ns_ = Runner::now_ns();
   return {};
 }
@@ -196,6 +209,27 @@ Result<std::vector<model::Sample>> CudaDevice::finish() {
   return samples;
 }
 
+Status CudaDevice::count_with(const Opener& opener, const std::string& names) {
+  ASSIGN_OR_RETURN(std::vector<Counter> wanted, counters_named(names));
+  ASSIGN_OR_RETURN(counters_, StepCounters::open(opener, *gpu_, std::move(wanted)));
+  return {};
+}
+
+Status CudaDevice::make_cold() {
+  flush_ = std::make_unique<Flush>(*gpu_);
+  return during("making room to flush the L2 cache", flush_->allocate());
+}
+
+/// Ranges are of steps and of parts of fusions, that launch something.
+Status CudaDevice::begin_counting() {
+  std::vector<bool> ranges(ready_->steps.size(), false);
+  const auto add = [&](StepId step) { ranges[static_cast<size_t>(step)] = operations_of(of(step)) > 0 && of(step).why.empty(); };
+  for (const Step* step : plan_->steps) add(step->id);
+  for (const Variant& variant : plan_->variants)
+    for (const Step& part : variant.parts) add(part.id);
+  return counters_->begin_pass(ranges);
+}
+
 /// Products have none: the kernels are ours, and say nothing of what the card can do.
 Status CudaDevice::measure_ceilings(model::DeviceRecord& record) {
   const auto copied = copy_bytes_per_s(*gpu_);
@@ -208,12 +242,28 @@ Status CudaDevice::measure_ceilings(model::DeviceRecord& record) {
 
 }  // namespace
 
-std::string why_no_gpu() {
-  const Presence driver = look_at(Library::driver, system_opener());
+std::string why_no_gpu(const Opener& opener) {
+  const Presence driver = look_at(Library::driver, opener);
   if (driver.usable()) return "";
   return driver.file.empty() ? fmt::format("no NVIDIA driver ({})", driver.why)
                              : fmt::format("NVIDIA's driver {} is of no use: {}", driver.file, driver.why);
 }
+
+std::string why_not_usable(const Opener& opener) {
+  if (std::string why = why_no_gpu(opener); !why.empty()) return why;
+  const Presence compiler = look_at(Library::nvrtc, opener);
+  return compiler.usable() ? "" : fmt::format("there is a GPU, but no NVRTC ({})", compiler.why);
+}
+
+std::string why_no_counters(const Opener& opener) {
+  if (std::string why = why_no_gpu(opener); !why.empty()) return why;
+  const auto gpu = Gpu::open(opener);
+  if (!gpu.ok()) return gpu.error().message;
+  const auto counters = StepCounters::open(opener, **gpu, *counters_named("default"));
+  return counters.ok() ? "" : counters.error().message;
+}
+
+bool traces() { return Cupti::traces(); }
 
 /// CUPTI is turned on before the context is made and modules are loaded.
 Result<std::unique_ptr<Device>> open_with(const DeviceOptions& options, const Opener& opener) {
@@ -224,14 +274,18 @@ Result<std::unique_ptr<Device>> open_with(const DeviceOptions& options, const Op
   if (const auto driver = open_driver(opener); !driver.ok()) return refused(driver.error());
   auto compiler = Compiler::open(opener);
   if (!compiler.ok()) return refused(compiler.error());
-  Result<Cupti*> cupti = mode == Mode::events ? Result<Cupti*>(Error{"not asked for"}) : Cupti::open(opener);
+  const bool timed = mode != Mode::events && options.counters.empty();
+  Result<Cupti*> cupti = timed ? Cupti::open(opener) : Result<Cupti*>(Error{"not asked for"});
   auto gpu = Gpu::open(opener);
   if (!gpu.ok()) return refused(gpu.error());
   const auto architecture = architecture_of((*gpu)->properties(), **compiler);
   if (!architecture.ok()) return refused(architecture.error());
   Result<Nvml> nvml = Nvml::open(opener, (*gpu)->properties().pci_bus_id);
-  return std::unique_ptr<Device>(std::make_unique<CudaDevice>(options, mode, *std::move(compiler), std::move(cupti), *std::move(gpu),
-                                                              std::move(nvml), *architecture, opener));
+  auto device = std::make_unique<CudaDevice>(options, options.counters.empty() ? mode : Mode::events, *std::move(compiler),
+                                             std::move(cupti), *std::move(gpu), std::move(nvml), *architecture, opener);
+  if (!options.counters.empty()) RETURN_IF_ERROR(device->count_with(opener, options.counters));
+  if (options.cold) RETURN_IF_ERROR(device->make_cold());
+  return std::unique_ptr<Device>(std::move(device));
 }
 
 Result<std::unique_ptr<Device>> open(const DeviceOptions& options) { return open_with(options, system_opener()); }

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "replay/device/cuda/cupti_errors.h"
+
 namespace replay::cuda {
 namespace {
 
@@ -19,7 +21,6 @@ constexpr uint32_t kCustomIds = 3;                ///< CUPTI_EXTERNAL_CORRELATIO
 constexpr int kSystemThreads = 1;                 ///< CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
 constexpr uint32_t kZeroedBuffers = 5;            ///< CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
 constexpr uint32_t kForced = 1;                   ///< CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
-constexpr int kOtherSubscriber = 39, kNoPrivilege = 35;
 /// Memcpy, memset, concurrent kernels; driver and runtime calls, without which there are no external ids; ids; overhead.
 constexpr uint32_t kKinds[] = {1, 2, 10, 4, 5, 39, 17};
 
@@ -96,16 +97,11 @@ struct Cupti::Functions {
   int (*pop)(uint32_t, uint64_t*) = nullptr;
 };
 
+Cupti* Cupti::opened_ = nullptr;
+
 Cupti::Cupti(std::unique_ptr<Functions> functions, uint32_t version) : functions_(std::move(functions)), version_(version) {}
 
-base::Error Cupti::failure(const char* symbol, int code) const {
-  const char* text = nullptr;
-  if (functions_->text(code, &text) != 0 || text == nullptr) text = "an error that CUPTI does not name";
-  const std::string_view more = code == kOtherSubscriber ? ": another tool (nsys, ncu, compute-sanitizer, cuda-gdb) has it"
-                                : code == kNoPrivilege   ? ": this user may not; see NVreg_RestrictProfilingToAdminUsers"
-                                                         : "";
-  return {fmt::format("{}: {} ({}){}", symbol, text, code, more)};
-}
+base::Error Cupti::failure(const char* symbol, int code) const { return {cupti_error(symbol, code, functions_->text)}; }
 
 base::Status Cupti::start() {
   void* subscriber = nullptr;
@@ -122,8 +118,7 @@ base::Status Cupti::start() {
 }
 
 base::Result<Cupti*> Cupti::open(const Opener& opener) {
-  static Cupti* opened = nullptr;
-  if (opened != nullptr) return opened;
+  if (opened_ != nullptr) return opened_;
   const Opened library = open_library(Library::cupti, opener);
   if (library.handle == nullptr) return base::Error{"CUPTI: " + library.why};
   auto functions = std::make_unique<Functions>();
@@ -151,7 +146,7 @@ base::Result<Cupti*> Cupti::open(const Opener& opener) {
   std::unique_ptr<Cupti> made(new Cupti(std::move(functions), version));
   RETURN_IF_ERROR(made->start());
   Buffers::all().wanted = true;
-  return opened = made.release();
+  return opened_ = made.release();
 }
 
 base::Result<uint64_t> Cupti::push() {

@@ -17,6 +17,8 @@ class Cupti {
  public:
   /// Error: what CUPTI says, and why ("another tool has it"): times must come from elsewhere then.
   static base::Result<Cupti*> open(const Opener& opener);
+  /// It traces what this process runs: from the first open() on, for ever.
+  static bool traces() { return opened_ != nullptr; }
 
   /// An id that no other call of this process has: what is launched until pop() is of it.
   base::Result<uint64_t> push();
@@ -32,6 +34,7 @@ class Cupti {
   base::Status start();
   base::Error failure(const char* symbol, int code) const;
 
+  static Cupti* opened_;
   std::unique_ptr<Functions> functions_;
   uint32_t version_;
   uint64_t last_id_ = 0;

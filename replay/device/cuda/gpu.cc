@@ -23,10 +23,9 @@ base::Status Gpu::begin() {
   RETURN_IF_ERROR(d.call(d.device_count, &count));
   if (count == 0) return base::Error{"the driver finds no GPU"};
   RETURN_IF_ERROR(d.call(d.device, &device, 0));
-  void* context = nullptr;
-  RETURN_IF_ERROR(d.call(d.retain_context, &context, device));
+  RETURN_IF_ERROR(d.call(d.retain_context, &context_, device));
   device_ = device;
-  RETURN_IF_ERROR(d.call(d.set_context, context));
+  RETURN_IF_ERROR(d.call(d.set_context, context_));
   RETURN_IF_ERROR(ask());
   return d.call(d.create_stream, &stream_, kNonBlockingStream);
 }

@@ -27,6 +27,8 @@ class Gpu {
 
   const Driver& driver() const { return driver_; }
   void* stream() const { return stream_; }
+  void* context() const { return context_; }
+  int device() const { return device_; }
   const Properties& properties() const { return properties_; }
   /// Waits for all that was launched.
   base::Status wait() const { return driver_.call(driver_.wait, stream_); }
@@ -39,6 +41,7 @@ class Gpu {
   Driver driver_;
   Properties properties_;
   int device_ = -1;  ///< -1: no context is held
+  void* context_ = nullptr;
   void* stream_ = nullptr;
 };
 

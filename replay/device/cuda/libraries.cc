@@ -27,6 +27,8 @@ std::string lacks(std::string_view symbol) { return fmt::format("it has no funct
 /// CUDA counts 13.0 as 13000, or as 130000 in newer counts of cuDNN and cuBLAS.
 std::string dotted(int64_t version, int64_t major) { return fmt::format("{}.{}", version / major, version % major / (major / 100)); }
 
+constexpr int kStubLibrary = 34;  ///< the toolkit's stub under the driver's name: it fails in every call, also in the one that names errors
+
 void ask_driver(const Handle& handle, Presence& presence) {
   const auto init = handle.find<int(unsigned)>("cuInit");
   const auto version = handle.find<int(int*)>("cuDriverGetVersion");
@@ -39,7 +41,8 @@ void ask_driver(const Handle& handle, Presence& presence) {
   if (const int failed = init(0); failed != 0) {
     const char* text = nullptr;
     const bool named = name != nullptr && name(failed, &text) == 0 && text != nullptr;
-    presence.why = fmt::format("cuInit fails with {}{}", failed, named ? fmt::format(" ({})", text) : "");
+    if (!named && failed == kStubLibrary) text = "CUDA_ERROR_STUB_LIBRARY";
+    presence.why = fmt::format("cuInit fails with {}{}", failed, text != nullptr ? fmt::format(" ({})", text) : "");
     return;
   }
   int number = 0, devices = 0;

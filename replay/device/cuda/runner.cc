@@ -26,12 +26,13 @@ struct Runner::Graph {
   std::vector<Started> steps;
 };
 
-Runner::Runner(const Gpu& gpu, const Prepared& ready, const Guards& guards, Mode mode, Cupti* cupti)
+Runner::Runner(const Gpu& gpu, const Prepared& ready, const Guards& guards, Mode mode, const Around& around)
     : gpu_(gpu),
       ready_(ready),
       guards_(guards),
       mode_(mode),
-      cupti_(mode == Mode::events ? nullptr : cupti),
+      around_(around),
+      cupti_(mode == Mode::events ? nullptr : around.cupti),
       seen_(ready.steps.size(), false),
       events_(gpu, EventTimer::Of::stream),
       origin_(gpu.driver()) {}
@@ -64,7 +65,7 @@ Status Runner::start(StepId step, int executions) {
   }
   RETURN_IF_ERROR(launch_pending());
   running_.emplace_back(step, executions);
-  if (Status launched = launch(described(step, executions)); !launched.ok()) return at(launched.error(), {{step, executions}});
+  if (Status launched = launch_all(step, executions); !launched.ok()) return at(launched.error(), {{step, executions}});
   if (!first) return {};
   seen_[s] = true;
   RETURN_IF_ERROR(wait());
@@ -72,7 +73,27 @@ Status Runner::start(StepId step, int executions) {
   return whole.ok() ? whole : at(whole.error(), {{step, executions}});
 }
 
+/// Cold, each execution is a sample of its own.
+Status Runner::launch_all(StepId step, int executions) {
+  if (around_.flush == nullptr) return launch(described(step, executions));
+  for (int i = 0; i < executions; ++i) {
+    RETURN_IF_ERROR(around_.flush->run());
+    RETURN_IF_ERROR(launch(described(step, 1)));
+  }
+  return {};
+}
+
+/// Nothing else may run in the range, so it begins when all before it has ended.
+Status Runner::launch_counted(const Started& started) {
+  RETURN_IF_ERROR(gpu_.wait());
+  ASSIGN_OR_RETURN(const bool counts, around_.counters->push(started.step));
+  const Status launched = run_all(started);
+  const Status popped = counts ? around_.counters->pop() : Status();
+  return launched.ok() ? popped : launched;
+}
+
 Status Runner::launch(const Started& started) {
+  if (around_.counters != nullptr && around_.counters->counting()) return launch_counted(started);
   if (cupti_ == nullptr) {
     RETURN_IF_ERROR(set_origin());
     RETURN_IF_ERROR(events_.begin(started));

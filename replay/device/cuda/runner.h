@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "replay/device/cuda/flush.h"
 #include "replay/device/cuda/guards.h"
 #include "replay/device/cuda/prepare.h"
+#include "replay/device/cuda/step_counters.h"
 #include "replay/device/cuda/timer.h"
 
 namespace replay::cuda {
@@ -20,10 +22,16 @@ enum class Mode : uint8_t {
   events,  ///< step by step, timed by events
 };
 
+/// What runs around steps; each may be null.
+struct Around {
+  Cupti* cupti = nullptr;            ///< its records are the times; null: events are, in all modes
+  const Flush* flush = nullptr;      ///< before each execution
+  StepCounters* counters = nullptr;  ///< what is counted is not timed
+};
+
 class Runner {
  public:
-  /// Without `cupti` times come from events in all modes.
-  Runner(const Gpu& gpu, const Prepared& ready, const Guards& guards, Mode mode, Cupti* cupti);
+  Runner(const Gpu& gpu, const Prepared& ready, const Guards& guards, Mode mode, const Around& around);
   ~Runner();
   /// A step's first run is waited for, so that a fault is named with the step that makes it, and what it wrote beyond a parameter.
   base::Status start(StepId step, int executions);
@@ -39,7 +47,9 @@ class Runner {
   using Sequence = std::vector<std::pair<StepId, int>>;
 
   Started described(StepId step, int executions) const;
+  base::Status launch_all(StepId step, int executions);
   base::Status launch(const Started& started);
+  base::Status launch_counted(const Started& started);
   base::Status run_all(const Started& started) const;
   base::Status launch_graph(Graph& graph);
   base::Status launch_pending();
@@ -55,6 +65,7 @@ class Runner {
   const Prepared& ready_;
   const Guards& guards_;
   Mode mode_;
+  Around around_;
   Cupti* cupti_;  ///< null: events
   std::vector<bool> seen_;
   Sequence pending_;               ///< of a graph that is not launched yet

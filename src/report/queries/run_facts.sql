@@ -23,4 +23,4 @@ SELECT coalesce(w.words, o.name), o.value || coalesce(w.unit, '')
 FROM run_option o
 LEFT JOIN (SELECT 'budget_s' AS name, 'budget' AS words, ' s' AS unit
            UNION ALL SELECT 'link_gbps', 'link', ' Gbit/s') w ON w.name = o.name
-WHERE o.run = ?1 AND o.name NOT IN ('device', 'threads');
+WHERE o.run = ?1 AND o.name NOT IN ('device', 'threads', 'device_auto', 'counters_how', 'cold');

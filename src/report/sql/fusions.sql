@@ -1,6 +1,6 @@
 -- What each fusion costs, and what it saves against running its parts alone: by traffic, and measured where they ran (replay --unfused).
 -- Empty: the program holds no fusions.
--- Optional: unfused_ns predicted_saved_ns measured_saved_ns measured_saved_low_ns measured_saved_high_ns saved_share_percent pairs verdict why
+-- Optional: unfused_ns predicted_saved_ns measured_saved_ns measured_saved_low_ns measured_saved_high_ns counted_saved_bytes saved_share_percent pairs verdict why
 SELECT
   name AS fusion,
   kind AS kind,
@@ -18,6 +18,7 @@ SELECT
   measured_saved_ns AS measured_saved_ns,
   measured_saved_low_ns AS measured_saved_low_ns,
   measured_saved_high_ns AS measured_saved_high_ns,
+  counted_saved_bytes AS counted_saved_bytes,
   measured_saved_percent AS saved_share_percent,
   pairs AS pairs,
   verdict AS verdict,

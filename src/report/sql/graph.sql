@@ -1,5 +1,6 @@
 -- What launching costs: the newest complete run of this run's program in each mode of the GPU: step by step, and as CUDA graphs.
 -- Empty: the program has no complete run on a GPU.
+-- Runs with cold caches are left out: what empties them lies between the steps.
 -- outside_ns: what of a pass is no step's work: launches, waits, and gaps between kernels. Short steps run several times within a pass, and
 -- their repeats are in pass_ns as in steps_ns.
 WITH
@@ -9,6 +10,7 @@ WITH
     JOIN device d ON d.id = r.device AND d.name = 'cuda'
     JOIN device_detail m ON m.device = d.id AND m.name = 'mode'
     WHERE r.status = 'complete' AND r.module = (SELECT module FROM run WHERE id = ?1)
+      AND NOT EXISTS (SELECT 1 FROM run_option o WHERE o.run = r.id AND o.name = 'cold' AND o.value = 'yes')
     GROUP BY m.value),
   work AS (
     SELECT s.run AS run, s.pass AS pass, sum(s.duration_ns) AS steps_ns

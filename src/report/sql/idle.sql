@@ -1,5 +1,5 @@
 -- Where the GPU waits: the time between the end of one step's work and the begin of the next one's, longest first.
--- Empty: the run is of another device than a GPU, or has one step only.
+-- Empty: the run is of another device than a GPU, has one step only, or ran with cold caches, which are emptied between the steps.
 -- A step's time is that of its kernels alone, so what lies between two is nobody's. Steps in loops are left out: their sample is a sum over
 -- trips. Runs of --mode graph show what is left without launches; report graph compares.
 WITH
@@ -7,7 +7,8 @@ WITH
     SELECT s.run AS run, s.pass AS pass, s.step AS step, s.begin_ns AS begin_ns, s.begin_ns + s.duration_ns AS end_ns, t.trips AS trips, t.name AS name
     FROM sample s JOIN step t ON t.run = s.run AND t.step = s.step
     WHERE s.run = ?1 AND s.variant = 0
-      AND EXISTS (SELECT 1 FROM run r JOIN device d ON d.id = r.device WHERE r.id = ?1 AND d.name = 'cuda')),
+      AND EXISTS (SELECT 1 FROM run r JOIN device d ON d.id = r.device WHERE r.id = ?1 AND d.name = 'cuda')
+      AND NOT EXISTS (SELECT 1 FROM run_option WHERE run = ?1 AND name = 'cold' AND value = 'yes')),
   gap AS (
     SELECT run, step, name, trips, begin_ns - lag(end_ns) OVER pass_order AS gap_ns, lag(name) OVER pass_order AS after_step,
       lag(trips) OVER pass_order AS trips_before

@@ -108,8 +108,11 @@ using namespace fake_gpu;  // NOLINT: the functions below are C's
 extern "C" {
 int cuptiGetVersion(uint32_t* version) { return *version = 130001, 0; }
 int cuptiGetResultString(int code, const char** text) {
-  if (code != kTwoSubscribers) return kInvalidParameter;
-  return *text = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED", 0;
+  static const std::map<int, const char*> names{{7, "CUPTI_ERROR_INVALID_OPERATION"},
+                                                {35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"},
+                                                {kTwoSubscribers, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"}};
+  const auto found = names.find(code);
+  return found == names.end() ? kInvalidParameter : (*text = found->second, 0);
 }
 int cuptiSubscribe(void** subscriber, void (*)(void*, int, uint32_t, const void*), void*) {
   CALLED();

@@ -100,7 +100,7 @@ int Gpu::run(const Work& work, uint64_t node) {
   now_ns = ran.end_ns;
   const int failed = work.run ? work.run() : 0;
   if (failed != 0) lost = failed;
-  if (work.event == nullptr) recorded(ran);
+  if (work.event == nullptr) recorded(ran), counted(ran);
   return 0;  // a kernel's fault shows at the next call
 }
 

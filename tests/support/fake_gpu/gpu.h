@@ -9,7 +9,7 @@
 //   idle                        launches are checked, counted and timed, but compute nothing
 //   slow=N                      clocks fall after N readings: the card draws too much
 //   free=GB                     memory that is free at first, of 80
-//   refuse=WORD                 NVRTC finds an error in every text with this word in it
+//   refuse=WORD                 NVRTC finds an error in every text with this word in it; no metric with it in its name is known
 //   report=FILE                 when the process ends: calls by function, those after an error that stays, and what was not given back
 #pragma once
 
@@ -26,8 +26,9 @@ namespace fake_gpu {
 using Address = unsigned long long;
 
 /// One of the kinds of things that are made and have to be given back.
-enum class Thing : uint8_t { memory, module, stream, event, graph, instance, context, library, description };
-inline constexpr const char* kThings[] = {"memory", "module", "stream", "event", "graph", "instance", "context", "library", "description"};
+enum class Thing : uint8_t { memory, module, stream, event, graph, instance, context, library, description, counter_host, profiler };
+inline constexpr const char* kThings[] = {"memory",  "module",  "stream",      "event",        "graph",   "instance",
+                                          "context", "library", "description", "counter_host", "profiler"};
 
 /// A kernel, a copy or a fill that ran: what a record of CUPTI tells.
 struct Ran {
@@ -84,6 +85,7 @@ struct Gpu {
 
 /// For CUPTI.
 void recorded(const Ran& ran);
+void counted(const Ran& ran);
 void api_called(uint32_t correlation);
 
 }  // namespace fake_gpu

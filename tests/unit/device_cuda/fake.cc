@@ -37,19 +37,13 @@ F* symbol(const char* name) {
 }
 
 base::Status replay(const std::string& text, const Request& request, Replayed& out) {
-  ASSIGN_OR_RETURN(const ir::Module module, importers::hlo::parse(text, "test"));
   DeviceOptions options;
   options.mode = request.mode;
-  options.threads = 2;
+  options.cold = request.cold;
   options.autotune = request.autotune;
-  ASSIGN_OR_RETURN(const auto device, open_with(options, fake_opener()));
-  PlanOptions how;
-  how.rounding = Rounding::each;
-  how.target = device->target();
-  how.device_class = "cuda";
-  how.accepts = device->accepts();
-  how.arranges = device->arranges();
-  ASSIGN_OR_RETURN(Plan plan, make_plan(module, how));
+  ASSIGN_OR_RETURN(const auto loaded, plan_on_fake(text, options));
+  const auto& device = loaded->device;
+  Plan& plan = *loaded->plan;
   for (const Step* step : plan.steps) out.names.push_back(step->name);
   RETURN_IF_ERROR(replay::prepare(plan, *device));
   for (const Step* step : plan.steps) {
@@ -106,6 +100,23 @@ std::string apart_and_whole(const std::string& text) {
       if (!(std::fabs(a - b) <= 1e-3)) return std::to_string(a) + " and " + std::to_string(b) + " at " + std::to_string(k);
     }
   return "";
+}
+
+base::Result<std::unique_ptr<OnFake>> plan_on_fake(const std::string& text, DeviceOptions options, ChooseParts parts) {
+  auto made = std::make_unique<OnFake>();
+  ASSIGN_OR_RETURN(made->module, importers::hlo::parse(text, "test"));
+  options.threads = 2;
+  ASSIGN_OR_RETURN(made->device, open_with(options, fake_opener()));
+  PlanOptions how;
+  how.rounding = Rounding::each;
+  how.target = made->device->target();
+  how.device_class = "cuda";
+  how.accepts = made->device->accepts();
+  how.arranges = made->device->arranges();
+  how.parts = std::move(parts);
+  ASSIGN_OR_RETURN(Plan plan, make_plan(made->module, how));
+  made->plan.emplace(std::move(plan));
+  return made;
 }
 
 const char* const kProgram = R"(HloModule m

@@ -41,6 +41,14 @@ struct Kept : Observer {
 /// A product, a fusion with a row reduction, an update in place, a copy of another layout, a loop with a condition to read.
 extern const char* const kProgram;
 
+struct OnFake {
+  ir::Module module;
+  std::optional<Plan> plan;
+  std::unique_ptr<Device> device;
+};
+/// Opens a device and plans for it.
+base::Result<std::unique_ptr<OnFake>> plan_on_fake(const std::string& text, DeviceOptions options, ChooseParts parts = {});
+
 struct Replayed {
   std::optional<base::Error> error;
   Outcome outcome;
@@ -56,6 +64,7 @@ struct Request {
   bool verify = true;
   int passes = 2;
   int autotune = 0;
+  bool cold = false;
 };
 /// "": a call taken apart has the values that it has as a whole (decompose.h), by the reference; else what differs, or fails.
 std::string apart_and_whole(const std::string& text);

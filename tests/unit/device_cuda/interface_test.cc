@@ -4,11 +4,16 @@
 
 #include "replay/device/cuda/cublas.h"
 #include "replay/device/cuda/driver.h"
+#include "replay/device/cuda/range_config.h"
 #if __has_include(<cuda.h>) && __has_include(<cupti.h>) && __has_include(<cublasLt.h>)
 #define HEADERS 1
 #include <cublasLt.h>
 #include <cuda.h>
 #include <cupti.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
 
 #include <cstddef>
 #include <type_traits>
@@ -214,6 +219,123 @@ TEST(CudaInterface, RecordsOfCuptiHaveTheirFieldsWhereTheyAreRead) {
   EXPECT_EQ(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 3);
   EXPECT_EQ(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 10);
   EXPECT_EQ(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 39);
+}
+
+/// Sizes that the headers' macros give, and where fields lie.
+#define EXPECT_SIZE(ours, theirs) EXPECT_EQ(range::ours().bytes, CUpti_##theirs##_Params_STRUCT_SIZE) << #theirs
+#define EXPECT_PLACE(ours, field, theirs, its)                                                               \
+  EXPECT_EQ(offsetof(range::ours, field), offsetof(CUpti_##theirs##_Params, its)) << #theirs << "." << #its; \
+  EXPECT_EQ(sizeof(range::ours::field), sizeof(CUpti_##theirs##_Params::its)) << #theirs << "." << #its
+
+// Table: one line a field.
+TEST(CountersInterface, HostParametersAreLaidOutAsInTheHeaders) {
+  EXPECT_SIZE(MakeHost, Profiler_Host_Initialize);
+  EXPECT_PLACE(MakeHost, type, Profiler_Host_Initialize, profilerType);
+  EXPECT_PLACE(MakeHost, chip, Profiler_Host_Initialize, pChipName);
+  EXPECT_PLACE(MakeHost, availability, Profiler_Host_Initialize, pCounterAvailabilityImage);
+  EXPECT_PLACE(MakeHost, host, Profiler_Host_Initialize, pHostObject);
+  EXPECT_SIZE(DropHost, Profiler_Host_Deinitialize);
+  EXPECT_PLACE(DropHost, host, Profiler_Host_Deinitialize, pHostObject);
+  EXPECT_SIZE(AskMetric, Profiler_Host_GetMetricProperties);
+  EXPECT_PLACE(AskMetric, host, Profiler_Host_GetMetricProperties, pHostObject);
+  EXPECT_PLACE(AskMetric, metric, Profiler_Host_GetMetricProperties, pMetricName);
+  EXPECT_PLACE(AskMetric, type, Profiler_Host_GetMetricProperties, metricType);
+  EXPECT_SIZE(AddMetrics, Profiler_Host_ConfigAddMetrics);
+  EXPECT_PLACE(AddMetrics, host, Profiler_Host_ConfigAddMetrics, pHostObject);
+  EXPECT_PLACE(AddMetrics, metrics, Profiler_Host_ConfigAddMetrics, ppMetricNames);
+  EXPECT_PLACE(AddMetrics, count, Profiler_Host_ConfigAddMetrics, numMetrics);
+  EXPECT_SIZE(ConfigSize, Profiler_Host_GetConfigImageSize);
+  EXPECT_PLACE(ConfigSize, host, Profiler_Host_GetConfigImageSize, pHostObject);
+  EXPECT_PLACE(ConfigSize, config_bytes, Profiler_Host_GetConfigImageSize, configImageSize);
+  EXPECT_SIZE(GetConfig, Profiler_Host_GetConfigImage);
+  EXPECT_PLACE(GetConfig, host, Profiler_Host_GetConfigImage, pHostObject);
+  EXPECT_PLACE(GetConfig, config_bytes, Profiler_Host_GetConfigImage, configImageSize);
+  EXPECT_PLACE(GetConfig, config, Profiler_Host_GetConfigImage, pConfigImage);
+  EXPECT_SIZE(CountPasses, Profiler_Host_GetNumOfPasses);
+  EXPECT_PLACE(CountPasses, config_bytes, Profiler_Host_GetNumOfPasses, configImageSize);
+  EXPECT_PLACE(CountPasses, config, Profiler_Host_GetNumOfPasses, pConfigImage);
+  EXPECT_PLACE(CountPasses, passes, Profiler_Host_GetNumOfPasses, numOfPasses);
+  EXPECT_SIZE(Evaluate, Profiler_Host_EvaluateToGpuValues);
+  EXPECT_PLACE(Evaluate, host, Profiler_Host_EvaluateToGpuValues, pHostObject);
+  EXPECT_PLACE(Evaluate, data, Profiler_Host_EvaluateToGpuValues, pCounterDataImage);
+  EXPECT_PLACE(Evaluate, data_bytes, Profiler_Host_EvaluateToGpuValues, counterDataImageSize);
+  EXPECT_PLACE(Evaluate, range, Profiler_Host_EvaluateToGpuValues, rangeIndex);
+  EXPECT_PLACE(Evaluate, metrics, Profiler_Host_EvaluateToGpuValues, ppMetricNames);
+  EXPECT_PLACE(Evaluate, count, Profiler_Host_EvaluateToGpuValues, numMetrics);
+  EXPECT_PLACE(Evaluate, values, Profiler_Host_EvaluateToGpuValues, pMetricValues);
+}
+
+// Table: one line a field.
+TEST(CountersInterface, GpuParametersAreLaidOutAsInTheHeaders) {
+  EXPECT_SIZE(Initialize, Profiler_Initialize);
+  EXPECT_SIZE(ChipName, Device_GetChipName);
+  EXPECT_PLACE(ChipName, device, Device_GetChipName, deviceIndex);
+  EXPECT_PLACE(ChipName, chip, Device_GetChipName, pChipName);
+  EXPECT_SIZE(Enable, RangeProfiler_Enable);
+  EXPECT_PLACE(Enable, context, RangeProfiler_Enable, ctx);
+  EXPECT_PLACE(Enable, profiler, RangeProfiler_Enable, pRangeProfilerObject);
+  EXPECT_SIZE(OfProfiler, RangeProfiler_Disable);
+  EXPECT_PLACE(OfProfiler, profiler, RangeProfiler_Disable, pRangeProfilerObject);
+  EXPECT_SIZE(OfProfiler, RangeProfiler_Start);
+  EXPECT_PLACE(OfProfiler, profiler, RangeProfiler_Start, pRangeProfilerObject);
+  EXPECT_SIZE(OfProfiler, RangeProfiler_PopRange);
+  EXPECT_PLACE(OfProfiler, profiler, RangeProfiler_PopRange, pRangeProfilerObject);
+  EXPECT_SIZE(DataSize, RangeProfiler_GetCounterDataSize);
+  EXPECT_PLACE(DataSize, profiler, RangeProfiler_GetCounterDataSize, pRangeProfilerObject);
+  EXPECT_PLACE(DataSize, metrics, RangeProfiler_GetCounterDataSize, pMetricNames);
+  EXPECT_PLACE(DataSize, count, RangeProfiler_GetCounterDataSize, numMetrics);
+  EXPECT_PLACE(DataSize, ranges, RangeProfiler_GetCounterDataSize, maxNumOfRanges);
+  EXPECT_PLACE(DataSize, nodes, RangeProfiler_GetCounterDataSize, maxNumRangeTreeNodes);
+  EXPECT_PLACE(DataSize, data_bytes, RangeProfiler_GetCounterDataSize, counterDataSize);
+  EXPECT_SIZE(StartData, RangeProfiler_CounterDataImage_Initialize);
+  EXPECT_PLACE(StartData, profiler, RangeProfiler_CounterDataImage_Initialize, pRangeProfilerObject);
+  EXPECT_PLACE(StartData, data_bytes, RangeProfiler_CounterDataImage_Initialize, counterDataSize);
+  EXPECT_PLACE(StartData, data, RangeProfiler_CounterDataImage_Initialize, pCounterData);
+  EXPECT_SIZE(SetConfig, RangeProfiler_SetConfig);
+  EXPECT_PLACE(SetConfig, profiler, RangeProfiler_SetConfig, pRangeProfilerObject);
+  EXPECT_PLACE(SetConfig, config_bytes, RangeProfiler_SetConfig, configSize);
+  EXPECT_PLACE(SetConfig, config, RangeProfiler_SetConfig, pConfig);
+  EXPECT_PLACE(SetConfig, data_bytes, RangeProfiler_SetConfig, counterDataImageSize);
+  EXPECT_PLACE(SetConfig, data, RangeProfiler_SetConfig, pCounterDataImage);
+  EXPECT_PLACE(SetConfig, range, RangeProfiler_SetConfig, range);
+  EXPECT_PLACE(SetConfig, replay, RangeProfiler_SetConfig, replayMode);
+  EXPECT_PLACE(SetConfig, ranges, RangeProfiler_SetConfig, maxRangesPerPass);
+  EXPECT_PLACE(SetConfig, levels, RangeProfiler_SetConfig, numNestingLevels);
+  EXPECT_PLACE(SetConfig, first_level, RangeProfiler_SetConfig, minNestingLevel);
+  EXPECT_PLACE(SetConfig, pass, RangeProfiler_SetConfig, passIndex);
+  EXPECT_PLACE(SetConfig, target_level, RangeProfiler_SetConfig, targetNestingLevel);
+  EXPECT_SIZE(Stop, RangeProfiler_Stop);
+  EXPECT_PLACE(Stop, profiler, RangeProfiler_Stop, pRangeProfilerObject);
+  EXPECT_PLACE(Stop, pass, RangeProfiler_Stop, passIndex);
+  EXPECT_PLACE(Stop, level, RangeProfiler_Stop, targetNestingLevel);
+  EXPECT_PLACE(Stop, all_passes, RangeProfiler_Stop, isAllPassSubmitted);
+  EXPECT_SIZE(Push, RangeProfiler_PushRange);
+  EXPECT_PLACE(Push, profiler, RangeProfiler_PushRange, pRangeProfilerObject);
+  EXPECT_PLACE(Push, name, RangeProfiler_PushRange, pRangeName);
+  EXPECT_SIZE(Decode, RangeProfiler_DecodeData);
+  EXPECT_PLACE(Decode, profiler, RangeProfiler_DecodeData, pRangeProfilerObject);
+  EXPECT_PLACE(Decode, dropped, RangeProfiler_DecodeData, numOfRangeDropped);
+  EXPECT_SIZE(CountRanges, RangeProfiler_GetCounterDataInfo);
+  EXPECT_PLACE(CountRanges, data, RangeProfiler_GetCounterDataInfo, pCounterDataImage);
+  EXPECT_PLACE(CountRanges, data_bytes, RangeProfiler_GetCounterDataInfo, counterDataImageSize);
+  EXPECT_PLACE(CountRanges, ranges, RangeProfiler_GetCounterDataInfo, numTotalRanges);
+  EXPECT_SIZE(NameRange, RangeProfiler_CounterData_GetRangeInfo);
+  EXPECT_PLACE(NameRange, data, RangeProfiler_CounterData_GetRangeInfo, pCounterDataImage);
+  EXPECT_PLACE(NameRange, data_bytes, RangeProfiler_CounterData_GetRangeInfo, counterDataImageSize);
+  EXPECT_PLACE(NameRange, range, RangeProfiler_CounterData_GetRangeInfo, rangeIndex);
+  EXPECT_PLACE(NameRange, delimiter, RangeProfiler_CounterData_GetRangeInfo, rangeDelimiter);
+  EXPECT_PLACE(NameRange, name, RangeProfiler_CounterData_GetRangeInfo, rangeName);
+}
+
+TEST(CountersInterface, EveryNameIsInTheLibrary) {
+  const auto functions = RangeFunctions::open(system_opener());
+  if (!functions.ok()) GTEST_SKIP() << functions.error().message;
+  int names = 0;
+  RangeFunctions(*functions).each([&](const auto&) { ++names; });
+  EXPECT_EQ(names, 23);
+  EXPECT_EQ(range::kRangeProfiler, CUPTI_PROFILER_TYPE_RANGE_PROFILER);
+  EXPECT_EQ(range::kUserRange, CUPTI_UserRange);
+  EXPECT_EQ(range::kUserReplay, CUPTI_UserReplay);
 }
 
 #endif

@@ -1,12 +1,15 @@
 // What is said of libraries that are there, are not, or are of no use: with a loader that a test fills.
 #include "replay/device/cuda/libraries.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <string_view>
 
 #include "replay/device/cuda/compiler.h"
+#include "replay/device/cuda/cuda.h"
+#include "replay/device/cuda/cupti.h"
 
 namespace replay::cuda {
 namespace {
@@ -56,6 +59,38 @@ TEST(CudaLibraries, AStubDriverIsNamedWithItsError) {
   const Presence driver = look_at(Library::driver, {anything, stub_symbol, no_file});
   EXPECT_EQ(driver.why, "cuInit fails with 34 (CUDA_ERROR_STUB_LIBRARY)");
   EXPECT_EQ(driver.file, "libcuda.so.1");
+}
+
+/// NVIDIA's own stub, under the name of the driver.
+TEST(CudaLibraries, TheToolkitsStubIsNoDriver) {
+  constexpr const char* kStub = "/usr/local/cuda/lib64/stubs/libcuda.so";
+  if (dlopen(kStub, RTLD_NOW | RTLD_LOCAL) == nullptr) GTEST_SKIP() << "no stub of the driver in /usr/local/cuda";
+  const auto open = [](const char* file) -> void* {
+    return std::string_view(file) == "libcuda.so.1" ? dlopen(kStub, RTLD_NOW | RTLD_LOCAL) : nullptr;
+  };
+  const Opener opener{open, dlsym, no_file};
+  EXPECT_EQ(look_at(Library::driver, opener).why, "cuInit fails with 34 (CUDA_ERROR_STUB_LIBRARY)");
+  EXPECT_EQ(why_not_usable(opener), "NVIDIA's driver libcuda.so.1 is of no use: cuInit fails with 34 (CUDA_ERROR_STUB_LIBRARY)");
+  EXPECT_EQ(why_no_counters(opener), why_no_gpu(opener));
+  const auto device = open_with({}, opener);
+  ASSERT_FALSE(device.ok());
+  EXPECT_EQ(device.error().exit, base::Exit::missing_capability);
+}
+
+/// Of what is asked on a machine without a GPU: the driver's name, once.
+TEST(CudaLibraries, ChoosingADeviceOpensOneFileWhereThereIsNoDriver) {
+  static int opened;
+  opened = 0;
+  const auto count = [](const char*) -> void* { return ++opened, nullptr; };
+  EXPECT_EQ(why_not_usable({count, no_symbol, no_file}), "no NVIDIA driver (cannot open shared object file)");
+  EXPECT_EQ(opened, 1);
+}
+
+/// Its functions are all there, so that the first that needs a driver fails.
+TEST(CudaLibraries, CuptiHasEveryFunctionThatIsAskedOfIt) {
+  if (open_library(Library::cupti, system_opener()).handle == nullptr) GTEST_SKIP() << "no CUPTI";
+  if (why_no_gpu().empty() || traces()) GTEST_SKIP() << "there is a GPU";
+  EXPECT_TRUE(Cupti::open(system_opener()).error().message.starts_with("cuptiSubscribe: CUPTI_ERROR_UNKNOWN (999)"));
 }
 
 TEST(CudaLibraries, ADriverWithoutAGpuSaysSo) {

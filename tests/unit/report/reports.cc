@@ -69,11 +69,11 @@ TEST_F(Reports, Layers) {
 
 TEST_F(Reports, Fusions) {
   save_runs(1);
-  EXPECT_EQ(
-      show("fusions"),
-      "fusion,kind,parts,launches,calls,median_ns,pass_ns,bytes,saved_bytes,saved_traffic_percent,saved_time_ns,unfused_ns,"
-      "predicted_saved_ns,measured_saved_ns,measured_saved_low_ns,measured_saved_high_ns,saved_share_percent,pairs,verdict,why,flags\n"
-      "f,kInput,2,1,1,2020,2020,160,256,61.53846153846154,25.6,,,,,,,,,,\n");
+  EXPECT_EQ(show("fusions"),
+            "fusion,kind,parts,launches,calls,median_ns,pass_ns,bytes,saved_bytes,saved_traffic_percent,saved_time_ns,unfused_ns,"
+            "predicted_saved_ns,measured_saved_ns,measured_saved_low_ns,measured_saved_high_ns,counted_saved_bytes,saved_share_percent,"
+            "pairs,verdict,why,flags\n"
+            "f,kInput,2,1,1,2020,2020,160,256,61.53846153846154,25.6,,,,,,,,,,,\n");
 }
 
 TEST_F(Reports, Roofline) {
