@@ -150,4 +150,11 @@ std::vector<std::string> distinct_names(std::span<const std::string_view> names,
   return out;
 }
 
+const std::vector<std::string>& DistinctNames::of(std::span<const std::string_view> names, size_t most) {
+  if (most == most_ && std::ranges::equal(names, names_)) return texts_;
+  names_.assign(names.begin(), names.end());
+  most_ = most;
+  return texts_ = distinct_names(names, most);
+}
+
 }  // namespace ui

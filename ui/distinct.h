@@ -14,4 +14,14 @@ namespace ui {
 /// out, and within a part that is too long by itself.
 std::vector<std::string> distinct_names(std::span<const std::string_view> names, size_t most);
 
+/// The same, made again only when the names are others.
+class DistinctNames {
+ public:
+  const std::vector<std::string>& of(std::span<const std::string_view> names, size_t most);
+
+ private:
+  std::vector<std::string> names_, texts_;
+  size_t most_ = 0;
+};
+
 }  // namespace ui

@@ -70,7 +70,6 @@ class RooflinePanel final : public Panel {
 
   void take(const std::shared_ptr<const Roofline>& roof) {
     if (roof != shown_) {
-      labelled_.clear();  // they lie in what is let go
       shown_ = roof;
       ++taken_;
       has_grown_ = false;
@@ -294,8 +293,7 @@ class RooflinePanel final : public Panel {
       names.push_back(roof.run->steps[roof.points[i].index].name);
       wishes.push_back({p.x, p.y, p.radius});
     }
-    if (names != labelled_) labelled_ = names, labels_ = distinct_names(names, kLabelColumns);
-    const std::vector<std::string>& texts = labels_;
+    const std::vector<std::string>& texts = labels_.of(names, kLabelColumns);
     for (size_t i = 0; i < texts.size(); ++i) {
       const ImVec2 size = ImGui::CalcTextSize(texts[i].c_str());
       wishes[i].width = size.x + 4, wishes[i].height = size.y;
@@ -450,8 +448,7 @@ class RooflinePanel final : public Panel {
   std::set<size_t> hidden_;
   PlotView view_, beside_;
   RoofMarks marks_;
-  std::vector<std::string_view> labelled_;  ///< names of steps that have a label, of shown_
-  std::vector<std::string> labels_;
+  DistinctNames labels_;
   std::string placed_;            ///< what marks_ were placed for
   bool has_grown_ = false;        ///< all points were drawn once
   std::vector<uint32_t> picked_;  ///< indices of steps, by time; empty: all

@@ -24,6 +24,16 @@ TEST(Distinct, ScopesOfAllAreLeftOut) {
             (Names{"…/conv1/Conv2D", "…/conv2/Conv2D", "…/gradients/…/conv2/Filter"}));
 }
 
+// A picture from which all names go has none of the old ones.
+TEST(Distinct, AreThoseOfTheNamesThatAreAsked) {
+  DistinctNames texts;
+  const std::vector<std::string_view> names = {"net/a", "net/b"}, others = {"other/names"};
+  EXPECT_EQ(texts.of(names, 36), (Names{"…/a", "…/b"}));
+  EXPECT_EQ(texts.of({}, 36), Names());
+  EXPECT_EQ(texts.of(names, 36), (Names{"…/a", "…/b"}));
+  EXPECT_EQ(texts.of(others, 36), Names{"other/names"});
+}
+
 TEST(Distinct, ThoseOfMostAreLeftOutWhereThereIsNoRoom) {
   EXPECT_EQ(distinct({"net/grad/conv14/conv2d/Filter", "net/grad/conv15/conv2d/Filter", "net/dense/MatMul"}, 18),
             (Names{"…/conv14/…/Filter", "…/conv15/…/Filter", "…/dense/MatMul"}));
