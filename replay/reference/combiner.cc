@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "replay/element.h"
 #include "replay/reference/ops.h"
 
 namespace replay::reference {
@@ -123,12 +124,14 @@ void Combiner::combine_rows(std::vector<Values>& acc, const std::vector<Values>&
   }
 }
 
-void Combiner::finish(std::vector<Values>& acc) const {
+void Combiner::finish(std::vector<Values>& acc, Kept kept) const {
   if (magnitude_.empty() || !op_ || (*op_ != ir::Op::add && *op_ != ir::Op::multiply)) return;
   for (size_t i = 0; i < magnitude_.size(); ++i) {
     if (terms_[i] < 2) continue;
-    const double scale = *op_ == ir::Op::add ? magnitude_[i] : magnitude_at(acc[0], i);
-    set_bound(acc[0], i, bound_at(acc[0], i) + 4 * std::sqrt(static_cast<double>(terms_[i])) * unit(acc[0].type) * scale);
+    const double scale = *op_ == ir::Op::add ? magnitude_[i] : magnitude_at(acc[0], i), terms = static_cast<double>(terms_[i]);
+    double bound = 4 * std::sqrt(terms) * unit(acc[0].type) * scale;
+    if (kept == Kept::rounded && ir::is_small_float(acc[0].type)) bound += (terms - 1) * ulp(acc[0].type, scale) / 2;
+    set_bound(acc[0], i, bound_at(acc[0], i) + bound);
   }
 }
 

@@ -339,7 +339,7 @@ Batch scatter(const Call& call) {
     for (size_t k = 0; k < inputs; ++k) updates.push_back(*call.operand(inputs + 1 + k, places));
     combiner.combine(sums, lanes, updates);
   }
-  combiner.finish(sums);
+  combiner.finish(sums, Kept::rounded);
   return doubtful(share(std::move(sums[static_cast<size_t>(call.leaf)])), inverse.sure);
 }
 

@@ -81,6 +81,36 @@ ENTRY main {
   EXPECT_NEAR(values->bound[0], 0.5, 1e-6);
 }
 
+// 2048 + 16·1 in f16, where 2049 is no number: a device that rounds each sum where it is stored stays at 2048.
+TEST(Reference, AScatterMayRoundWhereItStores) {
+  const ir::Module module = parse(R"(HloModule m
+add { a = f16[] parameter(0)  b = f16[] parameter(1)  ROOT c = f16[] add(a, b) }
+inside {
+  x = f32[1]{0} parameter(0)
+  h = f16[1]{0} convert(x)
+  zero = s32[] constant(0)
+  places = s32[16,1]{1,0} broadcast(zero), dimensions={}
+  one = f16[] constant(1)
+  ones = f16[16]{0} broadcast(one), dimensions={}
+  ROOT s = f16[1]{0} scatter(h, places, ones), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+}
+ENTRY main {
+  x = f32[1]{0} parameter(0)
+  ROOT y = f16[1]{0} fusion(x), kind=kLoop, calls=inside
+}
+)");
+  Evaluator evaluator(module, Rounding::border);
+  const Tensor x = floats({2048});
+  const View operands[] = {view(x)};
+  const int64_t all[] = {0};
+  const auto values = evaluator.elements(root(module), operands, {}, all);
+  ASSERT_TRUE(values.ok()) << values.error().message;
+  EXPECT_EQ(values->re[0], 2064);
+  ASSERT_EQ(values->bound.size(), 1u);
+  EXPECT_GE(values->bound[0], 15);
+  EXPECT_LT(values->bound[0], 20);
+}
+
 TEST(Reference, TheJudgeFindsOnePlantedFault) {
   const ir::Module module = parse(R"(HloModule m
 ENTRY main {
