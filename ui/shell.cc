@@ -155,6 +155,7 @@ void Shell::draw_body(Session& session) {
 }
 
 void Shell::draw_node(Session& session, Node& node, const Rect& rect, int id) {
+  if (rect.x1 - rect.x0 < 1 || rect.y1 - rect.y0 < 1) return;  // many splits, or a window that was made small
   if (node.kind != Node::Kind::tabs) {
     const float gap = std::round(ImGui::GetFontSize() * kSplitter_em);
     const auto [first, second] = divide(node, rect, gap);

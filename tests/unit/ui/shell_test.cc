@@ -114,6 +114,19 @@ TEST(Shell, MovesATabToAnotherPlace) {
   EXPECT_EQ(find_leaf(layout, "top")->panels.size(), 1u) << print(person.shell.layout());
 }
 
+TEST(Shell, LeavesOutWhatSplitsLeaveNoRoom) {
+  std::string text = "(tabs top*)";
+  for (const PanelKind& kind : panels()) {
+    if (kind.name != "top") text = "(column 0.95 (tabs " + std::string(kind.name) + "*) " + text + ")";
+  }
+  const auto layout = parse_layout(text);
+  ASSERT_TRUE(layout.ok()) << layout.error().message;
+  Person person({sample("mnist")});
+  person.shell.set_layout(*layout);
+  person.look(3);
+  EXPECT_EQ(person.shell.layout(), *layout);
+}
+
 TEST(Shell, SelectsARunFromTheList) {
   Person person({sample("recorded"), sample("mnist")});
   EXPECT_EQ(person.session.selection().document, 0u);
