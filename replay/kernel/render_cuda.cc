@@ -176,10 +176,12 @@ void CudaFunction::define(const Line& l, std::string_view text) {
   each_lane(l, fmt::format("{} = {}", value(l.id), text));
 }
 
+/// A comparison is as wide as the wider of its sides.
 std::string CudaFunction::filled(const Line& l, std::string_view form) const {
+  const ValueId read = l.code == Code::compare && known_.narrow(l.args[0]) ? l.args[1] : l.args[0];
   const auto arg = [&](size_t i) { return i < l.args.size() ? value(l.args[i]) : ""; };
   return fmt::format(fmt::runtime(form), fmt::arg("t", type(l)), fmt::arg("s", with_sign(l.id)), fmt::arg("w", wide(l.id)),
-                     fmt::arg("us", with_sign(l.args[0])), fmt::arg("uw", wide(l.args[0])), fmt::arg("f", l.reg == Reg::f32 ? "f" : ""),
+                     fmt::arg("us", with_sign(read)), fmt::arg("uw", wide(read)), fmt::arg("f", l.reg == Reg::f32 ? "f" : ""),
                      fmt::arg("bits", 8 * bytes(l.reg)), fmt::arg("a", arg(0)), fmt::arg("b", arg(1)), fmt::arg("c", arg(2)));
 }
 
