@@ -27,6 +27,7 @@ struct RealUnary {
   double (*f)(double);
   double ulps;  ///< that a device's function may be off by
   Growth growth = Growth::monotone;
+  double of_halves = 0;  ///< of f16 and bf16: what it may be off by beside, as a share; less than the type itself can say
 };
 constexpr RealUnary kRealUnary[] = {
     {Op::abs, std::fabs, 0, Growth::lipschitz},
@@ -44,7 +45,7 @@ constexpr RealUnary kRealUnary[] = {
     {Op::log, std::log, 4},
     {Op::log_plus_one, std::log1p, 4},
     {Op::logistic, logistic, 4},
-    {Op::tanh, std::tanh, 5},
+    {Op::tanh, std::tanh, 5, Growth::monotone, 0x1p-16},
     {Op::tan, std::tan, 4},
     {Op::sine, std::sin, 4, Growth::lipschitz},
     {Op::cosine, std::cos, 4, Growth::lipschitz},
@@ -76,9 +77,10 @@ Values real_unary(const Call& call, const RealUnary& row, const Values& x) {
   for (size_t i = 0; i < out.re.size(); ++i) out.re[i] = row.f(x.re[i]);
   if (!call.in.bounds() || (x.bound.empty() && row.ulps == 0)) return out;
   const ir::Type device = device_type(call.shape.type);
+  const double share = call.shape.type == ir::Type::f16 || call.shape.type == ir::Type::bf16 ? row.of_halves : 0;
   for (size_t i = 0; i < out.re.size(); ++i) {
     const double e = bound_at(x, i), y = out.re[i];
-    double bound = row.ulps == 0 ? 0 : row.ulps * ulp(device, y);
+    double bound = row.ulps == 0 ? 0 : row.ulps * ulp(device, y) + share * std::fabs(y);
     if (e > 0) bound += row.growth == Growth::lipschitz ? e : spread(row.f, x.re[i], e, y);
     set_bound(out, i, bound);
   }

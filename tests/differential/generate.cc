@@ -407,7 +407,7 @@ bool Generator::gather() {
 bool Generator::scatter() {
   const Value* found = find([](const Value& v) { return v.rank() == 2 && v.elements() > 0; });
   const Value* numbers = find([](const Value& v) { return v.type == "s32" && v.rank() == 1; });
-  if (found == nullptr || numbers == nullptr) return false;
+  if (found == nullptr || numbers == nullptr || numbers->dims[0] * found->dims[1] > kMostElements) return false;
   const Value x = *found, n = *numbers, updates = like({"", x.type, {n.dims[0], x.dims[1]}});
   return put(x.type, x.dims,
              fmt::format("scatter({}, {}, {}), update_window_dims={{1}}, inserted_window_dims={{0}}, scatter_dims_to_operand_dims={{0}}, "

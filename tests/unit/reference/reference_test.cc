@@ -81,6 +81,24 @@ ENTRY main {
   EXPECT_NEAR(values->bound[0], 0.5, 1e-6);
 }
 
+// Kernels keep 16 bits of tanh of a half; a value that no half holds shows the rest.
+TEST(Reference, TanhOfAHalfMayKeepFewerBitsThanThatOfAFloat) {
+  const auto bound_of = [](const std::string& type) {
+    const ir::Module module = parse("HloModule m\ninside {\n x = f32[1]{0} parameter(0)\n h = " + type + "[1]{0} convert(x)\n t = " + type +
+                                    "[1]{0} tanh(h)\n ROOT w = f64[1]{0} convert(t)\n}\nENTRY main {\n x = f32[1]{0} parameter(0)\n" +
+                                    " ROOT y = f64[1]{0} fusion(x), kind=kLoop, calls=inside\n}\n");
+    Evaluator evaluator(module, Rounding::border);
+    const Tensor x = floats({0.5});
+    const View operands[] = {view(x)};
+    const int64_t all[] = {0};
+    const auto values = evaluator.elements(root(module), operands, {}, all);
+    return values.ok() && !values->bound.empty() ? values->bound[0] : -1;
+  };
+  EXPECT_NEAR(bound_of("f16"), std::tanh(0.5) * 0x1p-16, 1e-6);
+  EXPECT_NEAR(bound_of("bf16"), std::tanh(0.5) * 0x1p-16, 1e-6);
+  EXPECT_LT(bound_of("f32"), 3e-7);
+}
+
 // 2048 + 16·1 in f16, where 2049 is no number: a device that rounds each sum where it is stored stays at 2048.
 TEST(Reference, AScatterMayRoundWhereItStores) {
   const ir::Module module = parse(R"(HloModule m
