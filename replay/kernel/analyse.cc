@@ -79,9 +79,11 @@ std::vector<Loop> merged(const Terms& terms, const std::vector<TermId>& loops, c
   return left;
 }
 
+/// At most 2^48, more than any memory holds: loops over arrays that are made and read inside a kernel may multiply beyond 64 bits.
 int64_t product(const std::vector<Loop>& loops) {
+  constexpr int64_t kMost = int64_t{1} << 48;
   int64_t p = 1;
-  for (const Loop& l : loops) p *= l.extent;
+  for (const Loop& l : loops) p = l.extent > 0 && p > kMost / l.extent ? kMost : p * l.extent;
   return p;
 }
 
