@@ -31,6 +31,14 @@ View view(const Tensor& tensor) { return {&tensor.shape, tensor.data.data(), {}}
 /// An instruction of one f32[n] operand alone: its root is the last instruction of the entry.
 ir::InstrRef root(const ir::Module& module) { return {module.entry, module.comp(module.entry).root}; }
 
+/// Some elements of its result, with their bounds.
+base::Result<Values> elements(const ir::Module& module, Rounding rounding, const std::vector<float>& operand,
+                              const std::vector<int64_t>& at) {
+  const Tensor x = floats(operand);
+  const View operands[] = {view(x)};
+  return Evaluator(module, rounding).elements(root(module), operands, {}, at);
+}
+
 TEST(Reference, BoundsGrowWithEachRoundingAndComparisonsInsideThemAreUnsure) {
   const ir::Module module = parse(R"(HloModule m
 inside {
@@ -45,11 +53,7 @@ ENTRY main {
   ROOT y = pred[2]{0} fusion(x), kind=kLoop, calls=inside
 }
 )");
-  Evaluator evaluator(module, Rounding::each);
-  const Tensor x = floats({0, 1});
-  const View operands[] = {view(x)};
-  const int64_t all[] = {0, 1};
-  const auto values = evaluator.elements(root(module), operands, {}, all);
+  const auto values = elements(module, Rounding::each, {0, 1}, {0, 1});
   ASSERT_TRUE(values.ok()) << values.error().message;
   ASSERT_EQ(values->unsure.size(), 2u);
   EXPECT_EQ(values->unsure[0], 1);  // exp(0) is 1 within four units
@@ -71,11 +75,7 @@ ENTRY main {
   ROOT y = f32[1]{0} fusion(x), kind=kLoop, calls=inside
 }
 )");
-  Evaluator evaluator(module, Rounding::each);
-  const Tensor x = floats({0});
-  const View operands[] = {view(x)};
-  const int64_t all[] = {0};
-  const auto values = evaluator.elements(root(module), operands, {}, all);
+  const auto values = elements(module, Rounding::each, {0}, {0});
   ASSERT_TRUE(values.ok());
   ASSERT_EQ(values->bound.size(), 1u);
   EXPECT_NEAR(values->bound[0], 0.5, 1e-6);
@@ -87,11 +87,7 @@ TEST(Reference, TanhOfAHalfMayKeepFewerBitsThanThatOfAFloat) {
     const ir::Module module = parse("HloModule m\ninside {\n x = f32[1]{0} parameter(0)\n h = " + type + "[1]{0} convert(x)\n t = " + type +
                                     "[1]{0} tanh(h)\n ROOT w = f64[1]{0} convert(t)\n}\nENTRY main {\n x = f32[1]{0} parameter(0)\n" +
                                     " ROOT y = f64[1]{0} fusion(x), kind=kLoop, calls=inside\n}\n");
-    Evaluator evaluator(module, Rounding::border);
-    const Tensor x = floats({0.5});
-    const View operands[] = {view(x)};
-    const int64_t all[] = {0};
-    const auto values = evaluator.elements(root(module), operands, {}, all);
+    const auto values = elements(module, Rounding::border, {0.5}, {0});
     return values.ok() && !values->bound.empty() ? values->bound[0] : -1;
   };
   EXPECT_NEAR(bound_of("f16"), std::tanh(0.5) * 0x1p-16, 1e-6);
@@ -117,11 +113,7 @@ ENTRY main {
   ROOT y = f16[1]{0} fusion(x), kind=kLoop, calls=inside
 }
 )");
-  Evaluator evaluator(module, Rounding::border);
-  const Tensor x = floats({2048});
-  const View operands[] = {view(x)};
-  const int64_t all[] = {0};
-  const auto values = evaluator.elements(root(module), operands, {}, all);
+  const auto values = elements(module, Rounding::border, {2048}, {0});
   ASSERT_TRUE(values.ok()) << values.error().message;
   EXPECT_EQ(values->re[0], 2064);
   ASSERT_EQ(values->bound.size(), 1u);
