@@ -169,13 +169,7 @@ int look_at(const Product& w, const Choice& chosen, Address workspace, size_t wo
 
 int put(const Product& w, int64_t split) {
   const int64_t blocks = (w.d.rows + 63) / 64 * ((w.d.columns + 63) / 64) * w.d.batch;
-  for (int64_t k = 0; k < split; ++k) {
-    api_called(++Gpu::get().correlation);
-    Work one{Ran::Kind::kernel, 2000 + blocks, nullptr};
-    if (k == 0 && !Gpu::get().idle) one.run = [w] { return multiply(w), 0; };
-    if (const int failed = Gpu::get().put(std::move(one)); failed != 0) return failed;
-  }
-  return 0;
+  return Gpu::get().put_call(split, 2000 + blocks, [w] { multiply(w); });
 }
 
 }  // namespace

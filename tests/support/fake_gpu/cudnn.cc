@@ -366,13 +366,8 @@ int run_plan(const Node& plan, const Node& arguments) {
   const EngineRow& row = *configuration->row;
   const size_t bytes = workspace_of(row, c);
   if (bytes > 0 && !Gpu::inside(arguments.get<Address>(1003), bytes)) return wrong(kExecution, "the workspace is too small");
-  for (int k = 0; k < (row.staged ? 2 : 1); ++k) {
-    api_called(++Gpu::get().correlation);
-    Work one{Ran::Kind::kernel, (2000 + static_cast<int64_t>(c.result.bytes() / 64)) * row.percent / 100, nullptr};
-    if (k == 0 && !Gpu::get().idle) one.run = [c] { return convolve(c), 0; };
-    if (const int failed = Gpu::get().put(std::move(one)); failed != 0) return failed;
-  }
-  return 0;
+  const int64_t duration_ns = (2000 + static_cast<int64_t>(c.result.bytes() / 64)) * row.percent / 100;
+  return Gpu::get().put_call(row.staged ? 2 : 1, duration_ns, [c] { convolve(c); });
 }
 
 }  // namespace

@@ -88,6 +88,16 @@ bool Gpu::has(Thing thing, const void* which) const {
   return kind != things.end() && kind->second.contains(const_cast<void*>(which));
 }
 
+int Gpu::put_call(int64_t kernels, int64_t duration_ns, const std::function<void()>& does) {
+  for (int64_t k = 0; k < kernels; ++k) {
+    api_called(++correlation);
+    Work one{Ran::Kind::kernel, duration_ns, nullptr};
+    if (k == 0 && !idle) one.run = [does] { return does(), 0; };
+    if (const int failed = put(std::move(one)); failed != 0) return failed;
+  }
+  return 0;
+}
+
 int Gpu::put(Work work) {
   if (capturing == nullptr) return run(work, 0);
   capturing->push_back(std::move(work));

@@ -68,6 +68,8 @@ struct Gpu {
   bool has(Thing thing, const void* which) const;
   /// Into the stream: runs, or is captured.
   int put(Work work);
+  /// A library's call of several kernels, each its own launch in CUPTI's records; the first does the work, unless the GPU is idle.
+  int put_call(int64_t kernels, int64_t duration_ns, const std::function<void()>& does);
   /// Is it all in one piece of memory that was allocated?
   static bool inside(Address at, size_t bytes);
   int run(const Work& work, uint64_t node);
