@@ -348,6 +348,7 @@ Result<Shared> library_op(const ir::Module& module, ir::InstrRef ref) {
   }
   if (instr.op == ir::Op::fusion && ir::attr_string(module, instr, "custom_call_target") == "__cudnn$convBiasActivationForward")
     make = row<biased_convolution_of>;
+  if (make == nullptr && instr.op == ir::Op::custom_call) return Error{"not known"};
   if (make == nullptr) return Error{fmt::format("no library function computes {}", ir::text(instr.op))};
   const Call call{module, instr, ref.comp};
   for (const ir::Leaf& leaf : ir::leaves(call.shape())) {

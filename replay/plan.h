@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -61,6 +62,7 @@ struct Plan {
   kernel::Target target;
   std::vector<Buffer> buffers;
   std::vector<kernel::Kernel> kernels;  ///< identical ones once
+  std::map<int, std::string> refused;   ///< kernel that does what the device's libraries were asked for first → why they do not
   Block block;
   std::vector<Step*> steps;       ///< all leaf steps by id
   std::vector<Variant> variants;  ///< of fusions that are to be compared with their parts; their steps' ids follow

@@ -42,6 +42,8 @@ class PlanBuilder {
   // plan_step.cc: what one instruction becomes
   base::Status add_step(Scope& scope, Block& block, ir::InstrId id);
   base::Status launch(Step& step, const ir::Instr& instr, const Scope& scope, const std::string& canonical);
+  base::Status launch_by_library(Step& step, const ir::Instr& instr, const Scope& scope, const std::string& canonical);
+  bool is_for_libraries(const ir::Instr& instr) const;
   base::Status launch_stand_in(Step& step);
   base::Status accepted(const Launch& launch) const;
   base::Status launch_product(Step& step, const ir::Instr& instr, const Scope& scope);

@@ -160,17 +160,35 @@ base::Status PlanBuilder::launch(Step& step, const ir::Instr& instr, const Scope
     return {};
   }
   if (ir::info(instr.op).cls == ir::OpClass::collective) return launch_stand_in(step);
-  if (ir::is_gemm_call(module_, instr)) return launch_product(step, instr, scope);
-  if (instr.op == ir::Op::dot && launch_product(step, instr, scope).ok()) return {};
-  if (instr.op == ir::Op::fusion && launch_whole_product(step, instr, scope).ok()) return {};
-  if (instr.op == ir::Op::fusion && launch_fused_products(step, instr, scope, canonical).ok()) return {};
-  if (launch_library(step).ok()) return {};
-  if (instr.op == ir::Op::custom_call) {
-    return base::Error{fmt::format("custom call {}: not known", base::escaped(ir::attr_string(module_, instr, "custom_call_target")))};
-  }
+  const base::Status by_library = launch_by_library(step, instr, scope, canonical);
+  if (by_library.ok() || instr.op == ir::Op::custom_call) return by_library;
   if (instr.op == ir::Op::set_dimension_size) return base::Error{"set-dimension-size: the size is known at run time only"};
   if (ir::info(instr.op).cls == ir::OpClass::order) return base::Error{"no kernel"};
-  return launch_kernel(step, module_, step.instr, canonical, {});
+  RETURN_IF_ERROR(launch_kernel(step, module_, step.instr, canonical, {}));
+  if (is_for_libraries(instr)) plan_.refused.emplace(std::get<KernelCall>(step.launches.back()).kernel, by_library.error().message);
+  return {};
+}
+
+/// Error: the step has no work of a library, or why none does it.
+base::Status PlanBuilder::launch_by_library(Step& step, const ir::Instr& instr, const Scope& scope, const std::string& canonical) {
+  if (instr.op == ir::Op::dot || ir::is_gemm_call(module_, instr)) return launch_product(step, instr, scope);
+  if (instr.op == ir::Op::fusion) {
+    const base::Status whole = launch_whole_product(step, instr, scope);
+    if (whole.ok()) return {};
+    const base::Status parts = launch_fused_products(step, instr, scope, canonical);
+    return parts.ok() || ir::attr_string(module_, instr, "custom_call_target").empty() ? parts : whole;
+  }
+  base::Status done = launch_library(step);
+  if (done.ok() || instr.op != ir::Op::custom_call) return done;
+  return base::Error{
+      fmt::format("custom call {}: {}", base::escaped(ir::attr_string(module_, instr, "custom_call_target")), done.error().message)};
+}
+
+/// A product, a convolution, a fusion of one or with what follows it.
+bool PlanBuilder::is_for_libraries(const ir::Instr& instr) const {
+  if (instr.op != ir::Op::fusion) return instr.op == ir::Op::dot || instr.op == ir::Op::convolution;
+  if (!ir::attr_string(module_, instr, "custom_call_target").empty()) return true;
+  return instr.calls.size() == 1 && is_for_libraries(module_.instr(instr.calls[0], module_.comp(instr.calls[0]).root));
 }
 
 base::Status PlanBuilder::launch_stand_in(Step& step) {

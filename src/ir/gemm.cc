@@ -69,6 +69,7 @@ base::Result<GemmConfig> gemm_config(const Module& module, const Instr& instr) {
   const auto numbers = config.find("dot_dimension_numbers");
   if (numbers == config.end() || !numbers->is_object()) return fail("no dot_dimension_numbers");
   GemmConfig result;
+  if (number(config, "alpha_imag", 0) != 0) return fail("a complex factor");
   result.alpha = number(config, "alpha_real", 1);
   result.beta = number(config, "beta", 0);
   result.dims = {dims(*numbers, "lhs_batch_dimensions"), dims(*numbers, "lhs_contracting_dimensions"),

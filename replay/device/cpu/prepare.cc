@@ -114,6 +114,7 @@ Status Preparation::compile_kernels() {
                               .code_bytes = code->code_bytes});
     codes_.push_back(*std::move(code));
   }
+  for (const auto& [kernel, why] : plan_.refused) ready_.records[static_cast<size_t>(kernel)].implementation += "; no library: " + why;
   return {};
 }
 

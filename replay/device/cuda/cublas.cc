@@ -38,10 +38,10 @@ uint32_t alignment_of(Address address) {
 
 /// The number in the type that the product's factors have; s32 where sums are whole.
 struct Factor {
-  alignas(8) std::array<std::byte, 8> bytes{};
+  alignas(16) std::array<std::byte, 16> bytes{};
   Factor(CudaType type, double value) {
     const auto put = [&](auto typed) { std::ranges::copy(std::as_bytes(std::span(&typed, 1)), bytes.begin()); };
-    if (type == CudaType::f64)
+    if (type == CudaType::f64 || type == CudaType::c128)  // of a complex number the imaginary part stays 0
       put(value);
     else if (type == CudaType::s32)
       put(static_cast<int32_t>(value));

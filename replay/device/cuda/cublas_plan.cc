@@ -21,7 +21,8 @@ struct TypeName {
 constexpr TypeName kTypes[] = {
     {ir::Type::f32, CudaType::f32},         {ir::Type::f64, CudaType::f64},       {ir::Type::f16, CudaType::f16},
     {ir::Type::s8, CudaType::s8},           {ir::Type::s32, CudaType::s32},       {ir::Type::bf16, CudaType::bf16},
-    {ir::Type::f8e4m3fn, CudaType::f8e4m3}, {ir::Type::f8e5m2, CudaType::f8e5m2},
+    {ir::Type::f8e4m3fn, CudaType::f8e4m3}, {ir::Type::f8e5m2, CudaType::f8e5m2}, {ir::Type::c64, CudaType::c64},
+    {ir::Type::c128, CudaType::c128},
 };
 
 bool is_f8(CudaType type) { return type == CudaType::f8e4m3 || type == CudaType::f8e5m2; }
@@ -37,6 +38,7 @@ constexpr Combination kCombinations[] = {
     {CudaType::bf16, CudaType::bf16, ComputeType::f32, CudaType::f32}, {CudaType::bf16, CudaType::f32, ComputeType::f32, CudaType::f32},
     {CudaType::f32, CudaType::f32, ComputeType::f32, CudaType::f32},   {CudaType::f64, CudaType::f64, ComputeType::f64, CudaType::f64},
     {CudaType::s8, CudaType::s32, ComputeType::s32, CudaType::s32},    {CudaType::s8, CudaType::f32, ComputeType::f32, CudaType::f32},
+    {CudaType::c64, CudaType::c64, ComputeType::f32, CudaType::c64},   {CudaType::c128, CudaType::c128, ComputeType::f64, CudaType::c128},
 };
 
 const CudaType* type_of(ir::Type type) {

@@ -10,7 +10,7 @@
 namespace replay::cuda {
 
 /// cudaDataType_t.
-enum class CudaType : int { f32 = 0, f64 = 1, f16 = 2, s8 = 3, s32 = 10, bf16 = 14, f8e4m3 = 28, f8e5m2 = 29 };
+enum class CudaType : int { f32 = 0, f64 = 1, f16 = 2, s8 = 3, c64 = 4, c128 = 5, s32 = 10, bf16 = 14, f8e4m3 = 28, f8e5m2 = 29 };
 /// cublasComputeType_t.
 enum class ComputeType : int { f32 = 68, f64 = 70, s32 = 72 };
 /// cublasOperation_t.

@@ -21,7 +21,7 @@ using Dim = Convolution::Dim;
 constexpr std::string_view kConvolution = R"(KERNEL(256) k0({params}) {{
 {memory}  i64 left = {which}, x0 = 0, w0 = 0, y0 = 0, feature = 0;
   if (left >= {results}ll) return;
-{places}  {acc} sum = 0;
+{places}  {acc} sum = {acc}{{}};
 #ifdef __CUDACC_RTC__
 #pragma unroll 1
 #endif
@@ -109,28 +109,28 @@ std::string load(const Element& element, int number, std::string_view place, int
   return fmt::format(fmt::runtime(element.read), fmt::format("at<{}>(p{}, {}, {}ll)", element.stored, number, place, bytes));
 }
 
-std::string stored(const Convolution& c, std::string_view acc, int64_t y_bytes) {
+std::string stored(const Convolution& c, const Accumulator& acc, int64_t y_bytes) {
   const Element& y = *element_of(c.y.type);
   const ConvolutionEpilogue& after = c.after;
   int next = 2;
   std::string text;
-  if (after.scale != 1) text += fmt::format("sum *= ({}){:a}; ", acc, after.scale);
+  if (after.scale != 1) text += fmt::format("sum *= ({}){:a}; ", acc.factor, after.scale);
   if (after.bias)
     text +=
         fmt::format("sum += {}; ", load(*element_of(*after.bias), next++, "feature", c.groups * c.out_features * ir::bytes(*after.bias)));
-  if (after.side) text += fmt::format("sum += ({}){:a} * {}; ", acc, after.side_scale, load(y, next++, "y0", y_bytes));
+  if (after.side) text += fmt::format("sum += ({}){:a} * {}; ", acc.factor, after.side_scale, load(y, next++, "y0", y_bytes));
   if (after.activates) {
-    text += fmt::format("sum = sum < 0 ? {} : sum; ", after.slope == 0 ? "0" : fmt::format("({}){:a} * sum", acc, after.slope));
-    if (std::isfinite(after.upper)) text += fmt::format("sum = sum > {0:a} ? ({1}){0:a} : sum; ", after.upper, acc);
+    text += fmt::format("sum = sum < 0 ? {} : sum; ", after.slope == 0 ? "0" : fmt::format("({}){:a} * sum", acc.text, after.slope));
+    if (std::isfinite(after.upper)) text += fmt::format("sum = sum > {0:a} ? ({1}){0:a} : sum; ", after.upper, acc.text);
   }
-  return text + fmt::format("at<{}>(p{}, y0, {}ll) = {};", y.stored, next, y_bytes, fmt::format(fmt::runtime(y.written), "sum"));
+  return text + fmt::format("at<{}>(p{}, y0, {}ll) = {};", y.stored, next, y_bytes,
+                            fmt::format(fmt::runtime(y.written), fmt::format("{}sum", acc.end)));
 }
 
 base::Status check_types(const Convolution& c) {
-  const Element *x = element_of(c.x.type), *w = element_of(c.w.type), *y = element_of(c.y.type);
-  const Element* bias = c.after.bias ? element_of(*c.after.bias) : y;
-  const bool known = x != nullptr && w != nullptr && y != nullptr && bias != nullptr && !y->written.empty();
-  if (!known || x->whole != y->whole || w->whole != y->whole || bias->whole != y->whole || (y->whole && c.after != ConvolutionEpilogue()))
+  const auto real = [](ir::Type type) { return element_of(type) != nullptr && element_of(type)->sums == Sums::real; };
+  const bool ends = c.after == ConvolutionEpilogue() || (real(c.x.type) && real(c.after.bias.value_or(c.x.type)));
+  if (!multiplies(c.x.type, c.w.type, c.y.type) || !ends)
     return Error{fmt::format("no convolution kernel of {} and {} into {}", ir::text(c.x.type), ir::text(c.w.type), ir::text(c.y.type))};
   return {};
 }
@@ -145,17 +145,16 @@ Result<kernel::Kernel> convolution_kernel(const Convolution& c) {
   const bool shared = results < kThreadsOfGpu && terms >= 8 * kOwnThreads;
   const int64_t blocks = shared ? results : base::ceil_div(results, kOwnThreads);
   RETURN_IF_ERROR(check_blocks(blocks));
-  const bool wide = std::ranges::any_of(std::initializer_list{c.x.type, c.w.type, c.y.type}, [](ir::Type t) { return t == ir::Type::f64; });
-  const std::string_view acc = element_of(c.y.type)->whole ? "u64" : wide ? "double" : "float";
+  const Accumulator acc = accumulator_of({c.x.type, c.w.type, c.y.type});
   const Bytes bytes = bytes_of(c);
   const int operands = 2 + (c.after.bias ? 1 : 0) + (c.after.side ? 1 : 0);
   std::string params = "char* p0";
   for (int k = 1; k <= operands; ++k) params += fmt::format(", char* p{}", k);
   using fmt::arg;
-  const int64_t memory = kOwnThreads * (acc == "float" ? 4 : 8);
+  const int64_t memory = kOwnThreads * acc.bytes;
   std::string code = fmt::format(
-      fmt::runtime(kConvolution), arg("params", params), arg("results", results), arg("terms", terms), arg("acc", acc),
-      arg("memory", shared ? fmt::format("  BLOCK_MEMORY({});\n  {}* const sums = ({}*)block_memory;\n", memory, acc, acc) : ""),
+      fmt::runtime(kConvolution), arg("params", params), arg("results", results), arg("terms", terms), arg("acc", acc.text),
+      arg("memory", shared ? fmt::format("  BLOCK_MEMORY({});\n  {}* const sums = ({}*)block_memory;\n", memory, acc.text, acc.text) : ""),
       arg("which", shared ? "BLOCK" : "(i64)BLOCK * 256 + THREAD"), arg("first", shared ? "THREAD" : "0"), arg("step", shared ? 256 : 1),
       arg("index", terms < (int64_t{1} << 30) ? "int" : "i64"), arg("places", places_of(c)), arg("window", window_of(c)),
       arg("share", shared ? kShare : ""), arg("load_x", load(*element_of(c.x.type), 0, "x", bytes.x)),

@@ -36,15 +36,15 @@ constexpr std::string_view kProduct = R"(KERNEL(256) k0({params}) {{
   const i64 m0 = (i64)(BLOCK / {tiles_n} % {tiles_m}) * 64, n0 = (i64)(BLOCK % {tiles_n}) * 64, batch = BLOCK / {tiles};
   const int row = THREAD / 16, column = THREAD % 16;
   {acc} sums[4][4];
-  for (int r = 0; r < 4; ++r) for (int c = 0; c < 4; ++c) sums[r][c] = 0;
+  for (int r = 0; r < 4; ++r) for (int c = 0; c < 4; ++c) sums[r][c] = {acc}{{}};
   for (i64 k0 = 0; k0 < {k}; k0 += 16) {{
     for (int i = THREAD; i < 1024; i += 256) {{
       const int m = {am}, k = {ak};
-      a[k * 65 + m] = m0 + m < {m} && k0 + k < {k} ? ({acc}){load_a} : ({acc})0;
+      a[k * 65 + m] = m0 + m < {m} && k0 + k < {k} ? ({acc}){load_a} : {acc}{{}};
     }}
     for (int i = THREAD; i < 1024; i += 256) {{
       const int n = {bn}, k = {bk};
-      b[k * 65 + n] = n0 + n < {n} && k0 + k < {k} ? ({acc}){load_b} : ({acc})0;
+      b[k * 65 + n] = n0 + n < {n} && k0 + k < {k} ? ({acc}){load_b} : {acc}{{}};
     }}
     meet();
     for (int k = 0; k < 16; ++k) {{
@@ -91,18 +91,18 @@ std::vector<BufferId> operands_of(const Gemm& g) {
 }
 
 /// One result from sums[r][c]: factors, C, bias, activation.
-std::string stored(const Gemm& g, std::string_view acc) {
+std::string stored(const Gemm& g, const Accumulator& acc) {
   const Element& d = *element_of(g.d.type);
   const int64_t bytes = bytes_of(g.d, g.batch, g.m, g.n);
   const std::string target = at(g.d, 2, "m", "n", bytes);
   const auto written = [&](const char* value) { return fmt::format(fmt::runtime(d.written), value); };
   int next = 3;
   const int bias = g.after.bias.buffer >= 0 ? next++ : 0, aux = g.after.aux >= 0 ? next++ : 0;
-  std::string text = fmt::format("{} x = sums[r][c]; ", acc);
+  std::string text = fmt::format("{} x = {}sums[r][c]; ", acc.result, acc.end);
   for (const BufferId factor : {g.after.a_scale, g.after.b_scale})
     if (factor >= 0) text += fmt::format("x *= at<float>(p{}, 0, 4ll); ", next++);
-  if (g.alpha != 1) text += fmt::format("x *= ({}){:a}; ", acc, g.alpha);
-  if (g.beta != 0) text += fmt::format("x += ({}){:a} * {}; ", acc, g.beta, fmt::format(fmt::runtime(d.read), target));
+  if (g.alpha != 1) text += fmt::format("x *= ({}){:a}; ", acc.factor, g.alpha);
+  if (g.beta != 0) text += fmt::format("x += ({}){:a} * {}; ", acc.factor, g.beta, fmt::format(fmt::runtime(d.read), target));
   if (bias > 0) {
     const Element& element = *element_of(g.after.bias.type);
     const std::string read = fmt::format("at<{}>(p{}, n, {}ll)", element.stored, bias, g.n * ir::bytes(g.after.bias.type));
@@ -118,27 +118,22 @@ std::string stored(const Gemm& g, std::string_view acc) {
 base::Status check_epilogue(const Gemm& g) {
   const Epilogue& after = g.after;
   if (after == Epilogue()) return {};
-  if (element_of(g.d.type)->whole || g.d.type == ir::Type::f64) return Error{"no product kernel with an epilogue of this type"};
+  if (element_of(g.d.type)->sums != Sums::real || g.d.type == ir::Type::f64)
+    return Error{"no product kernel with an epilogue of this type"};
   const Element* bias = after.bias.buffer >= 0 ? element_of(after.bias.type) : element_of(ir::Type::f32);
-  if (bias == nullptr || bias->whole || after.d_scale >= 0) return Error{"no product kernel with this epilogue"};
+  if (bias == nullptr || bias->sums != Sums::real || after.d_scale >= 0) return Error{"no product kernel with this epilogue"};
   return {};
 }
 
 }  // namespace
 
 Result<kernel::Kernel> product_kernel(const Gemm& g) {
-  for (const Gemm::Operand* o : {&g.a, &g.b, &g.d}) {
-    const Element* element = element_of(o->type);
-    if (element == nullptr || element_of(g.d.type) == nullptr || element->whole != element_of(g.d.type)->whole ||
-        element_of(g.d.type)->written.empty())
-      return Error{fmt::format("no product kernel of {} and {} into {}", ir::text(g.a.type), ir::text(g.b.type), ir::text(g.d.type))};
-  }
+  if (!multiplies(g.a.type, g.b.type, g.d.type))
+    return Error{fmt::format("no product kernel of {} and {} into {}", ir::text(g.a.type), ir::text(g.b.type), ir::text(g.d.type))};
   RETURN_IF_ERROR(check_epilogue(g));
   const Element &a = *element_of(g.a.type), &b = *element_of(g.b.type);
-  const auto has = [&](ir::Type type) {
-    return g.a.type == type || g.b.type == type || g.d.type == type || (g.after.bias.buffer >= 0 && g.after.bias.type == type);
-  };
-  const std::string_view acc = a.whole ? "u64" : has(ir::Type::f64) ? "double" : "float";
+  const ir::Type bias = g.after.bias.buffer >= 0 ? g.after.bias.type : g.d.type;
+  const Accumulator acc = accumulator_of({g.a.type, g.b.type, bias, g.d.type});
   const int64_t tiles_m = base::ceil_div(g.m, kTile), tiles_n = base::ceil_div(g.n, kTile), blocks = tiles_m * tiles_n * g.batch;
   RETURN_IF_ERROR(check_blocks(blocks));
   const std::string load_a = at(g.a, 0, "m0 + m", "k0 + k", bytes_of(g.a, g.batch, g.m, g.k));
@@ -148,12 +143,12 @@ Result<kernel::Kernel> product_kernel(const Gemm& g) {
   const bool a_along_k = g.a.column_stride == 1, b_along_n = g.b.column_stride == 1;
   using fmt::arg;
   std::string code = fmt::format(
-      fmt::runtime(kProduct), arg("memory", 2 * 16 * 65 * (acc == "float" ? 4 : 8)), arg("acc", acc), arg("tiles_n", tiles_n),
+      fmt::runtime(kProduct), arg("memory", 2 * 16 * 65 * acc.bytes), arg("acc", acc.text), arg("tiles_n", tiles_n),
       arg("tiles_m", tiles_m), arg("tiles", tiles_m * tiles_n), arg("m", g.m), arg("n", g.n), arg("k", g.k),
       arg("am", a_along_k ? "i / 16" : "i % 64"), arg("ak", a_along_k ? "i % 16" : "i / 64"), arg("bn", b_along_n ? "i % 64" : "i / 16"),
       arg("bk", b_along_n ? "i / 64" : "i % 16"), arg("load_a", fmt::format(fmt::runtime(a.read), load_a)),
       arg("load_b", fmt::format(fmt::runtime(b.read), load_b)), arg("store", stored(g, acc)), arg("params", params));
-  code.insert(0, functions_for({g.a.type, g.b.type, g.d.type, g.after.bias.buffer >= 0 ? g.after.bias.type : g.d.type}));
+  code.insert(0, functions_for({g.a.type, g.b.type, g.d.type, bias}));
   if (g.after.activation == Epilogue::Activation::gelu) code.insert(0, kActivation);
   return kernel_of(fmt::format("product_{}_{}x{}x{}x{}", ir::text(g.d.type), g.batch, g.m, g.n, g.k), std::move(code), blocks,
                    static_cast<int>(operands_of(g).size()) - 1, true);

@@ -19,7 +19,7 @@ using base::Status;
 
 std::string precision_of(ir::Type a, ir::Type b, ir::Type d) {
   const bool wide = a == ir::Type::f64 || b == ir::Type::f64 || d == ir::Type::f64;
-  const std::string_view sums = ir::is_float(d) ? (wide ? "f64" : "f32") : "s64";
+  const std::string_view sums = ir::is_complex(d) ? ir::text(d) : !ir::is_float(a) ? "s64" : wide ? "f64" : "f32";
   return fmt::format("{}×{}→{}→{}", ir::text(a), ir::text(b), sums, ir::text(d));
 }
 
@@ -53,8 +53,9 @@ class Kernels {
     if (fresh) all_.push_back(&at->second.kernel);
     return {};
   }
-  /// Says beside each kernel of ours why it is one.
-  void add_reasons(std::vector<model::KernelRecord>& records) const {
+  /// Says beside each kernel that does a library's work why it does.
+  void add_reasons(const Plan& plan, std::vector<model::KernelRecord>& records) const {
+    for (const auto& [kernel, why] : plan.refused) records[static_cast<size_t>(kernel)].implementation += "; no library: " + why;
     for (const auto& [key, own] : own_)
       if (!own.why.empty()) records[static_cast<size_t>(own.number)].implementation += "; no library: " + own.why;
   }
@@ -174,7 +175,7 @@ Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const Gpu& gpu, cons
   ASSIGN_OR_RETURN(const Kernels kernels, kernels_of(plan, routines));
   ASSIGN_OR_RETURN(const std::vector<Loaded> loaded, ready->modules.load(kernels.all(), workshop));
   for (const Loaded& one : loaded) ready->records.push_back(one.record);
-  kernels.add_reasons(ready->records);
+  kernels.add_reasons(plan, ready->records);
   ready->records.insert(ready->records.end(), routines.records().begin(), routines.records().end());
   ready->times = {std::chrono::nanoseconds(std::chrono::steady_clock::now() - allocated).count(),
                   std::chrono::nanoseconds(allocated - begin).count()};

@@ -73,7 +73,9 @@ struct Matrix {
   int32_t batch = 1;
   Address at = 0;
 
-  double operator()(int64_t b, int64_t row, int64_t column) const { return read(type, at, b * stride + column * ld + row); }
+  std::complex<double> operator()(int64_t b, int64_t row, int64_t column) const {
+    return read_complex(type, at, b * stride + column * ld + row);
+  }
   bool is_whole() const {
     if (ld < rows || !element_bytes().contains(type)) return false;
     const int64_t last = (batch - 1) * stride + (columns - 1) * ld + rows;
@@ -105,7 +107,8 @@ bool supported(const Product& w, int compute) {
   if (a != b) return false;
   if (a == kF16 || a == kBf16) return compute == 68 && (d == a || d == kF32);
   if (a == kS8) return (compute == 72 && d == kS32) || (compute == 68 && d == kF32);
-  return a == d && ((a == kF32 && compute == 68) || (a == kF64 && compute == 70));
+  const bool narrow = a == kF32 || a == kC64, wide = a == kF64 || a == kC128;
+  return a == d && ((narrow && compute == 68) || (wide && compute == 70));
 }
 
 bool fits(const Product& w) {
@@ -134,10 +137,15 @@ void multiply(const Product& w) {
   for (int64_t batch = 0; batch < w.d.batch; ++batch)
     for (int64_t j = 0; j < w.d.columns; ++j)
       for (int64_t i = 0; i < w.d.rows; ++i) {
-        double sum = 0;
+        std::complex<double> sum = 0;
         for (int64_t k = 0; k < w.k; ++k)
           sum += (w.ta ? w.a(batch, k, i) : w.a(batch, i, k)) * (w.tb ? w.b(batch, j, k) : w.b(batch, k, j));
-        double x = alpha * sum + (w.beta != 0 ? w.beta * w.c(batch, i, j) : 0);
+        const std::complex<double> all = alpha * sum + (w.beta != 0 ? w.beta * w.c(batch, i, j) : 0);
+        if (w.epilogue == 1) {
+          write_complex(w.d.type, w.d.at, batch * w.d.stride + j * w.d.ld + i, all * last);
+          continue;
+        }
+        double x = all.real();
         if ((w.epilogue & 4) != 0) x += read(w.bias_type, w.bias, i);
         if ((w.epilogue & 128) != 0) write(w.d.type, w.aux, batch * w.aux_stride + j * w.aux_ld + i, x);
         if ((w.epilogue & 2) != 0) x = std::max(x, 0.0);
@@ -148,7 +156,7 @@ void multiply(const Product& w) {
 
 double factor(int type, const void* from) {
   const auto at = reinterpret_cast<Address>(from);
-  return type == kF64 ? read_as<double>(at) : type == kS32 ? read_as<int32_t>(at) : read_as<float>(at);
+  return type == kF64 || type == kC128 ? read_as<double>(at) : type == kS32 ? read_as<int32_t>(at) : read_as<float>(at);
 }
 
 /// Everything that a wrong description would make the GPU do.

@@ -6,7 +6,8 @@
 namespace fake_gpu {
 namespace {
 
-const std::map<int, size_t> kBytes{{kF32, 4}, {kF64, 8}, {kF16, 2}, {kS8, 1}, {kS32, 4}, {kBf16, 2}, {kE4m3, 1}, {kE5m2, 1}};
+const std::map<int, size_t> kBytes{{kF32, 4},  {kF64, 8},  {kF16, 2},  {kS8, 1},  {kS32, 4},
+                                   {kBf16, 2}, {kE4m3, 1}, {kE5m2, 1}, {kC64, 8}, {kC128, 16}};
 const std::map<int, base::FloatFormat> kSmall{{kF16, base::kF16}, {kBf16, base::kBf16}, {kE4m3, base::kF8e4m3fn}, {kE5m2, base::kF8e5m2}};
 
 template <typename T>
@@ -37,6 +38,23 @@ void write(int type, Address array, int64_t element, double value) {
   if (type == kF64) return write_as<double>(at, value);
   if (type == kF32) return write_as<float>(at, value);
   type == kS8 ? write_as<int8_t>(at, value) : write_as<int32_t>(at, value);
+}
+
+namespace {
+/// The type of the parts; -1: a real type.
+int part_of(int type) { return type == kC64 ? kF32 : type == kC128 ? kF64 : -1; }
+}  // namespace
+
+std::complex<double> read_complex(int type, Address array, int64_t element) {
+  const int part = part_of(type);
+  if (part < 0) return read(type, array, element);
+  return {read(part, array, 2 * element), read(part, array, 2 * element + 1)};
+}
+void write_complex(int type, Address array, int64_t element, std::complex<double> value) {
+  const int part = part_of(type);
+  if (part < 0) return write(type, array, element, value.real());
+  write(part, array, 2 * element, value.real());
+  write(part, array, 2 * element + 1, value.imag());
 }
 
 }  // namespace fake_gpu

@@ -56,6 +56,8 @@ TEST(CublasPlan, OfPlainProducts) {
        "NN 7x1x3 f32·f32→f32, ld 7 3 7, transposed"},
       {"a matrix by a vector", gemm_of(Type::f32, Type::f32, {1, 5, 1, 3}, strides(0, 3, 1), strides(0, 1, 0), strides(0, 1, 0)),
        "TN 5x1x3 f32·f32→f32, ld 3 3 5"},
+      {"complex numbers", gemm_of(Type::c64, Type::c64, {1, 5, 7, 3}, strides(0, 3, 1), strides(0, 7, 1), strides(0, 7, 1)),
+       "NN 7x5x3 c64·c64→c64, ld 7 3 7, transposed"},
       {"one number", gemm_of(Type::f32, Type::f32, {1, 1, 1, 1}, strides(0, 0, 0), strides(0, 0, 0), strides(0, 0, 0)),
        "NN 1x1x1 f32·f32→f32, ld 1 1 1, transposed"},
   };
@@ -71,6 +73,7 @@ TEST(CublasPlan, OfWhatCannotBeSaid) {
   const Case cases[] = {
       {"types apart", by_rows(Type::f16, Type::f64, 4), "cuBLASLt does not multiply f16 and f16 into f64"},
       {"an unknown type", by_rows(Type::u16, Type::u16, 4), "cuBLASLt does not multiply u16 and u16 into u16"},
+      {"complex numbers of two kinds", by_rows(Type::c64, Type::c128, 4), "cuBLASLt does not multiply c64 and c64 into c128"},
       {"nothing to sum", gemm_of(Type::f32, Type::f32, {1, 4, 4, 0}, strides(0, 0, 1), strides(0, 4, 1), strides(0, 4, 1)),
        "a size of 0, or beyond 32 bits"},
       {"too much", by_rows(Type::f32, Type::f32, int64_t{1} << 31), "a size of 0, or beyond 32 bits"},

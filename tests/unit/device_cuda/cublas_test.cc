@@ -113,6 +113,43 @@ TEST(Cublas, TypesThatItDoesNotMultiplyGetAKernel) {
   EXPECT_EQ(fake_calls(fake_report(), "cublasLtCreate"), 0);
 }
 
+/// By the library, and where there is none by a kernel of ours that says so. Factors are real.
+TEST(Cublas, ComplexNumbersAreMultiplied) {
+  const auto text = [](const std::string& type) {
+    return "HloModule m\nENTRY e {\n a = " + type + "[5,7] parameter(0)\n b = " + type + "[7,3] parameter(1)\n c = " + type +
+           "[5,3] parameter(2)\n ROOT d = " + type +
+           "[5,3] custom-call(a, b, c), custom_call_target=\"__cublas$gemm\", backend_config={\"alpha_real\":1.25,\"alpha_imag\":0,"
+           "\"beta\":0.5,\"dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"1\"],\"rhs_contracting_dimensions\":[\"0\"],"
+           "\"lhs_batch_dimensions\":[],\"rhs_batch_dimensions\":[]}}\n}\n";
+  };
+  for (const std::string type : {"c64", "c128"}) {
+    plan_fake("");
+    const Replayed by_library = replay_on_fake(text(type), {.passes = 1});
+    ASSERT_FALSE(by_library.error) << by_library.error->message;
+    EXPECT_EQ(by_library.outcome.failed_step, -1) << type;
+    EXPECT_EQ(by_library.classes.at(0), Class::library) << type;
+    plan_fake("fail=cublasLtCreate:1:1");
+    const Replayed by_kernel = replay_on_fake(text(type), {.passes = 1});
+    ASSERT_FALSE(by_kernel.error) << by_kernel.error->message;
+    EXPECT_EQ(by_kernel.outcome.failed_step, -1) << type;
+    EXPECT_EQ(by_kernel.classes.at(0), Class::kernel) << type;
+    EXPECT_TRUE(by_kernel.kernels.at(0).implementation.ends_with("; no library: cublasLtCreate: CUBLAS_STATUS_NOT_INITIALIZED (1)"));
+  }
+}
+
+/// What has neither a call of a library nor a kernel of that form, but a kernel made of its text.
+TEST(Cublas, AProductThatIsMadeOfItsTextSaysWhy) {
+  plan_fake("");
+  const Replayed run = replay_on_fake(
+      "HloModule m\nENTRY e {\n a = f8e4m3fn[5,7] parameter(0)\n b = f8e4m3fn[7,3] parameter(1)\n"
+      " ROOT d = f8e4m3fn[5,3] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+      {.passes = 1});
+  ASSERT_FALSE(run.error) << run.error->message;
+  EXPECT_EQ(run.classes.at(0), Class::kernel);
+  EXPECT_TRUE(run.kernels.at(0).implementation.ends_with("; no library: no product kernel of f8e4m3fn and f8e4m3fn into f8e4m3fn"))
+      << run.kernels[0].implementation;
+}
+
 /// A program of one call, whose text lacks the two braces that end its configuration.
 std::string program(std::string_view parameters, std::string_view call) {
   std::string text = "HloModule m\nENTRY e {\n";

@@ -1,5 +1,6 @@
 // Convolutions run by cuDNN as the fake plays it: results, what is recorded of them, and what happens where it refuses.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -88,6 +89,30 @@ TEST(Cudnn, WhatItDoesNotConvolveGetsAKernelAndOpensNoLibrary) {
   EXPECT_EQ(run.classes.at(0), Class::kernel);
   EXPECT_TRUE(run.kernels.at(0).implementation.ends_with("; no library: cuDNN does not convolve s32 with s32 into s32"));
   EXPECT_EQ(fake_calls(fake_report(), "cudnnCreate"), 0);
+}
+
+/// As calls and as ops: types that cuDNN's graphs here do not take run as kernels of ours, also integers whose sums become floats.
+TEST(Cudnn, TypesThatItIsNotAskedForGetAKernel) {
+  const std::array<const char*, 3> cases[] = {{"s8", "s8", "f32"}, {"f8e4m3fn", "f8e5m2", "f16"}, {"c64", "c64", "c64"}};
+  const std::string head = "HloModule m\nENTRY e {\n", window = ", window={size=2x2}, dim_labels=b01f_01io->b01f";
+  for (const auto& [x, w, y] : cases) {
+    const std::string operands = std::string(" x = ") + x + "[1,4,4,2] parameter(0)\n w = " + w + "[2,2,2,3] parameter(1)\n";
+    const std::string result = std::string(y) + "[1,3,3,3]";
+    const std::string programs[] = {head + operands + " ROOT y = " + result + " convolution(x, w)" + window + "\n}\n",
+                                    head + operands + " c = (" + result + ", u8[8]) custom-call(x, w)" + window +
+                                        ", custom_call_target=\"__cudnn$convForward\"\n ROOT y = " + result +
+                                        " get-tuple-element(c), index=0\n}\n"};
+    for (const std::string& text : programs) {
+      plan_fake("");
+      const Replayed run = replay_on_fake(text, {.passes = 1});
+      ASSERT_FALSE(run.error) << run.error->message << text;
+      EXPECT_EQ(run.outcome.failed_step, -1) << text;
+      EXPECT_EQ(run.classes.at(0), Class::kernel) << text;
+      EXPECT_TRUE(run.kernels.at(0).implementation.ends_with(std::string("; no library: cuDNN does not convolve ") + x + " with " + w +
+                                                             " into " + y))
+          << run.kernels[0].implementation;
+    }
+  }
 }
 
 TEST(Cudnn, WhereAnEngineDoesNotRunTheNextDoes) {
