@@ -216,11 +216,11 @@ struct Mode {
 constexpr Mode kModes[] = {{"knone", "0", identity}, {"ksigmoid", "1", sigmoid}, {"krelu", "2", relu},           {"krelu6", "3", relu6},
                            {"ktanh", "5", tanh},     {"kelu", "7", elu},         {"kleakyrelu", "8", leaky_relu}};
 
-/// A call with a bias, perhaps a side input, and an activation, read.
+/// A forward call with what follows its sums, read: a factor, a bias, a side input, an activation.
 struct BiasedConvolution {
   nlohmann::json config;
   const Mode* mode = nullptr;
-  std::vector<Id> operands;  ///< x, w, bias, side
+  std::vector<Id> operands;  ///< x, w, and perhaps the bias, and perhaps the side input
   ir::Shape shape, result;
   int64_t feature = 0;  ///< dimension of the result
   double slope() const { return number_in(config, "leakyrelualpha", 0); }
@@ -230,28 +230,38 @@ struct BiasedConvolution {
 std::optional<BiasedConvolution> biased_convolution_of(Editor& edit, Id id) {
   BiasedConvolution c{
       flat_config(edit.module(), edit.instr(id), "cudnn_conv_backend_config"), nullptr, edit.instr(id).operands, edit.shape(id), {}};
-  const std::string word = word_in(c.config, "activationmode");
+  const std::string word = edit.instr(id).operands.size() > 2 ? word_in(c.config, "activationmode") : "knone";
   c.mode = std::ranges::find_if(kModes, [&](const Mode& m) { return m.name == word || m.number == word; });
   c.result = c.shape.is_tuple() ? c.shape.elements.at(0) : c.shape;
   const auto labels = ir::attr_conv_dims(edit.module(), edit.instr(id));
   const std::vector<Id>& all = c.operands;
-  if (c.mode == std::end(kModes) || !labels.ok() || all.size() < 3 || all.size() > 4 || !ir::is_float(edit.shape(all[0]).type))
-    return std::nullopt;
+  if (c.mode == std::end(kModes) || !labels.ok() || all.size() < 2 || all.size() > 4) return std::nullopt;
+  const ir::Type type = edit.shape(all[0]).type;
+  if (!ir::is_float(type) && type != ir::Type::s8) return std::nullopt;
+  if (labels->out_spatial.size() + 2 != c.result.dims.size()) return std::nullopt;
   c.feature = labels->out_feature;
-  if (edit.shape(all[2]).dims != std::vector{c.result.dims.at(static_cast<size_t>(c.feature))}) return std::nullopt;
+  if (all.size() > 2 && edit.shape(all[2]).dims != std::vector{c.result.dims.at(static_cast<size_t>(c.feature))}) return std::nullopt;
   if (all.size() == 4 && edit.shape(all[3]).dims != c.result.dims) return std::nullopt;
   return c;
+}
+
+/// As cuDNN stores bytes: the nearest whole number, the last of the type for those beyond.
+Id stored(Body& body, Id x, ir::Type type) {
+  if (type != ir::Type::s8) return body.as(x, type);
+  const Id whole = body.op(Op::round_nearest_even, x);
+  return body.as(body.op(Op::minimum, body.op(Op::maximum, whole, body.constant(-128)), body.constant(127)), type);
 }
 
 /// The call's result from the sums `x`; bias and side input are the body's next parameters.
 Id biased(Editor& edit, Body& body, const BiasedConvolution& c, Id x) {
   x = body.scaled(x, number_in(c.config, "convresultscale", 1));
+  if (c.operands.size() == 2) return stored(body, x, c.result.type);
   const Id bias = body.spread(body.parameter(edit.shape(c.operands[2])), {c.feature});
   if (c.operands.size() == 4) {
     const Id side = body.as(body.parameter(edit.shape(c.operands[3])), body.shape().type);
     x = body.op(Op::add, x, body.scaled(side, number_in(c.config, "sideinputscale", 1)));
   }
-  return body.as(c.mode->apply(body, body.op(Op::add, x, bias), c.slope()), c.result.type);
+  return stored(body, c.mode->apply(body, body.op(Op::add, x, bias), c.slope()), c.result.type);
 }
 
 void take_convolution_apart(Editor& edit, Id id) {
@@ -270,12 +280,19 @@ void take_convolution_apart(Editor& edit, Id id) {
   become_result(edit, id, {fused(edit, body, {biased(edit, body, *c, x)}, arguments)}, product);
 }
 
-/// What cuDNN does in one call: activations that bend at 0, a side input that lies as the result does.
+/// Without a bias: what multiplies its sums, or stores bytes, is more than a sum.
+void take_plain_convolution_apart(Editor& edit, Id id) {
+  const auto c = biased_convolution_of(edit, id);
+  if (c && (c->result.type == ir::Type::s8 || number_in(c->config, "convresultscale", 1) != 1)) take_convolution_apart(edit, id);
+}
+
+/// What cuDNN does in one call: activations that bend at 0, a side input that lies as the result does; with bytes it is not asked.
 void make_convolution_whole(Editor& edit, Id id) {
   const auto c = biased_convolution_of(edit, id);
   if (!c) return;
   const bool bends = c->mode->name == "knone" || c->mode->name.find("relu") != std::string_view::npos;
-  if (!bends || (c->operands.size() == 4 && !ir::same_physical(edit.shape(c->operands[3]), c->result)))
+  if (!bends || !ir::is_float(edit.shape(c->operands[0]).type) ||
+      (c->operands.size() == 4 && !ir::same_physical(edit.shape(c->operands[3]), c->result)))
     return take_convolution_apart(edit, id);
   edit.begin(id);
   Body body(edit.module(), fmt::format("{}.whole", edit.module().name_of(edit.instr(id))), with_type(c->result, wide(c->result.type)));
@@ -296,6 +313,7 @@ struct Row {
 constexpr Row kRows[] = {{"__cublas$lt$matmul", take_matmul_apart, make_matmul_whole},
                          {"__cublas$lt$matmul$f8", make_f8_matmul_whole},
                          {"__cudnn$convBiasActivationForward", take_convolution_apart, make_convolution_whole},
+                         {"__cudnn$convForward", take_plain_convolution_apart},
                          {"__cudnn$fmhaSoftmax", take_attention_apart},
                          {"__cudnn$fmhaScaleBiasSoftmax", take_attention_apart},
                          {"__cudnn$norm", take_cudnn_norm_apart},

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <span>
 
+#include <fmt/format.h>
 #include "replay/reference/contract.h"
+#include "src/base/text.h"
 
 namespace replay::reference {
 namespace {
@@ -19,22 +22,22 @@ struct Forward {
 
 /// `backend_config` without quotes, underscores and case: it is JSON with keys in two spellings ("convResultScale", "conv_result_scale"),
 /// in XLA's own tests also without quotes.
-std::string config_of(const Call& call) {
-  std::string text(ir::attr_text(call.module(), call.instr, "backend_config").value_or(""));
+std::string config_of(const ir::Module& module, const ir::Instr& instr) {
+  std::string text(ir::attr_text(module, instr, "backend_config").value_or(""));
   std::erase_if(text, [](char c) { return c == '"' || c == '\\' || c == '_' || c == ' '; });
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
 
 double number_after(const Call& call, const std::string& key, double otherwise) {
-  const std::string text = config_of(call);
+  const std::string text = config_of(call.module(), call.instr);
   const size_t at = text.find(key + ":");
   return at == std::string::npos ? otherwise : std::strtod(text.c_str() + at + key.size() + 1, nullptr);
 }
 
 /// The activation: cuDNN's number, or its name in lower case.
-std::string activation_of(const Call& call) {
-  const std::string text = config_of(call), key = "activationmode:";
+std::string activation_of(const ir::Module& module, const ir::Instr& instr) {
+  const std::string text = config_of(module, instr), key = "activationmode:";
   const size_t at = text.find(key);
   return at == std::string::npos ? "" : text.substr(at + key.size(), text.find_first_of(",}", at) - at - key.size());
 }
@@ -147,15 +150,30 @@ constexpr Activation kActivations[] = {
     {"kleakyrelu", "8", [](double v, double alpha) { return v > 0 ? v : alpha * v; }},
 };
 
+const Activation* find_activation(const std::string& called) {
+  const auto row = std::ranges::find_if(kActivations, [&](const Activation& a) { return a.name == called || a.number == called; });
+  return row == std::end(kActivations) ? nullptr : row;
+}
+
 }  // namespace
+
+/// Arrays of vectors of 4 or 32 features have a dimension more than dim_labels names.
+std::string unknown_convolution(const ir::Module& module, ir::InstrRef at) {
+  const ir::Instr& instr = module.instr(at.comp, at.instr);
+  const std::string target = ir::attr_string(module, instr, "custom_call_target"), activation = activation_of(module, instr);
+  const auto labels = ir::attr_conv_dims(module, instr);
+  if (!labels.ok()) return labels.error().message;
+  const auto named = static_cast<int>(labels->in_spatial.size()) + 2;
+  for (const ir::InstrId operand : std::span(instr.operands).first(std::min<size_t>(2, instr.operands.size())))
+    if (const int rank = module.shape(module.instr(at.comp, operand)).rank(); rank != named)
+      return fmt::format("custom-call {} of arrays of {} dimensions, of which dim_labels names {}", target, rank, named);
+  return find_activation(activation) != nullptr ? "" : fmt::format("custom-call {} with activation {}", target, base::escaped(activation));
+}
 
 std::vector<Values> cudnn_forward(const Call& call) {
   std::vector<Values> leaves = summed(call, Part::y);
   if (leaves.empty() || call.instr.operands.size() < 3) return leaves;
-  const auto row = std::ranges::find_if(kActivations, [&, name = activation_of(call)](const Activation& activation) {
-    return activation.name == name || activation.number == name;
-  });
-  if (row == std::end(kActivations)) return call.fail("has an activation that is not known: " + activation_of(call)), std::vector<Values>();
+  const Activation* row = find_activation(activation_of(call.module(), call.instr));
   const auto dims = ir::attr_conv_dims(call.module(), call.instr);
   const ir::Shape& result = result_of(call);
   const bool has_side = call.instr.operands.size() > 3;

@@ -148,6 +148,7 @@ std::string unknown_target(const ir::Module& module, ir::InstrRef at) {
   if (is_annotation(module, at.comp, instr)) return "";
   const std::string target = ir::attr_string(module, instr, "custom_call_target");
   if (find_target(target) == nullptr) return fmt::format("custom-call {}: what it computes is not known", base::escaped(target));
+  if (target.starts_with("__cudnn$conv")) return unknown_convolution(module, at);
   if (!ir::is_gemm_call(module, instr)) return "";
   const auto config = ir::gemm_config(module, instr);
   if (!config.ok()) return config.error().message;

@@ -72,6 +72,8 @@ std::vector<Values> while_loop(const Call& call);
 std::vector<Values> conditional(const Call& call);
 /// "" if the target of a custom call is known.
 std::string unknown_target(const ir::Module& module, ir::InstrRef at);
+/// "" if the form of a call of cuDNN's convolutions is.
+std::string unknown_convolution(const ir::Module& module, ir::InstrRef at);
 // sort.cc, linear.cc, fft.cc, norm.cc, random.cc
 std::vector<Values> sort(const Call& call);
 std::vector<Values> topk(const Call& call);

@@ -225,5 +225,35 @@ ENTRY main {
   EXPECT_EQ(p->plan.steps[1]->why, "outfeed: talks to the world outside the device");
 }
 
+/// What a call means is not known, or not in this form: no step for the reference to fail at.
+TEST(PlanWalk, CallsOfConvolutionsOfUnknownFormAreLeftOutWithTheReason) {
+  const auto p = planned(R"(HloModule m
+ENTRY e {
+  x = s8[4,2,8,8,32] parameter(0)
+  w = s8[64,2,3,3,32] parameter(1)
+  f = s8[64,2,3,3,32] custom-call(w), custom_call_target="__cudnn$convReorderFilter"
+  v = (s8[4,2,8,8,32], u8[8]) custom-call(x, f), window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01, custom_call_target="__cudnn$convForward"
+  a = f32[1,4,4,2] parameter(2)
+  b = f32[1,1,2,2] parameter(3)
+  c = f32[2] parameter(4)
+  n = (f32[1,4,4,2], u8[8]) custom-call(a, b, c), window={size=1x1}, dim_labels=b01f_01io->b01f, custom_call_target="__cudnn$convBiasActivationForward", backend_config={"activation_mode":"kNew"}
+  g = (f32[1,4,4,2], u8[8]) custom-call(a, b, c), window={size=1x1}, dim_labels=b01f_01io->b01f, custom_call_target="__cudnn$convForwardGraph"
+  z = c64[2,2] parameter(5)
+  ROOT q = c64[2,2] custom-call(z, z), custom_call_target="__cublas$gemm", backend_config={"alpha_real":1,"alpha_imag":1,"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]}}
+}
+)");
+  const std::pair<const char*, const char*> cases[] = {
+      {"f", "custom-call __cudnn$convReorderFilter: what it computes is not known"},
+      {"v", "custom-call __cudnn$convForward of arrays of 5 dimensions, of which dim_labels names 4"},
+      {"n", "custom-call __cudnn$convBiasActivationForward with activation knew"},
+      {"g", "custom-call __cudnn$convForwardGraph: what it computes is not known"},
+      {"q", "backend_config of 'q': a complex factor"},
+  };
+  for (const auto& [name, why] : cases) {
+    EXPECT_EQ(p->step(name).cls, Class::skip) << name;
+    EXPECT_EQ(p->step(name).why, why) << name;
+  }
+}
+
 }  // namespace
 }  // namespace replay
