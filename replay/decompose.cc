@@ -35,29 +35,10 @@ Id gelu(Body& b, Id x, double) {
   const Id one = b.op(Op::add, b.op(Op::tanh, b.scaled(inner, std::sqrt(2 / std::numbers::pi))), b.constant(1));
   return b.op(Op::multiply, b.scaled(x, 0.5), one);
 }
-Id where_positive(Body& b, Id x, Id otherwise) {
-  const ir::Shape pred = with_type(b.shape(), ir::Type::pred);
-  const Id positive = b.edit().add(Op::compare, pred, {x, b.constant(0)}, {{"direction", "GT"}});
-  return b.edit().add(Op::select, b.shape(), {positive, x, otherwise});
-}
 Id elu(Body& b, Id x, double) { return where_positive(b, x, b.op(Op::exponential_minus_one, x)); }
 Id leaky_relu(Body& b, Id x, double slope) { return where_positive(b, x, b.op(Op::multiply, x, b.constant(slope))); }
 
 using Activation = Id (*)(Body&, Id, double slope);
-
-/// The first result of a call in f32, with what follows the first `results` ones.
-ir::Shape product_shape(const ir::Shape& shape, size_t results) {
-  if (!shape.is_tuple()) return with_type(shape, wide(shape.type));
-  std::vector<ir::Shape> parts = {with_type(shape.elements[0], wide(shape.elements[0].type))};
-  parts.insert(parts.end(), shape.elements.begin() + static_cast<std::ptrdiff_t>(results), shape.elements.end());
-  return ir::tuple_shape(parts);
-}
-
-void set_attr(Editor& edit, Id id, std::string_view key, const std::string& text) {
-  for (ir::Attr& attr : edit.instr(id).attrs) {
-    if (edit.module().text(attr.key) == key) attr.text = edit.module().strings.intern(text);
-  }
-}
 
 // ---- cuBLASLt
 
@@ -268,11 +249,7 @@ void take_convolution_apart(Editor& edit, Id id) {
   const auto c = biased_convolution_of(edit, id);
   if (!c) return;
   edit.begin(id);
-  const Id product = edit.copy_of(id);
-  edit.instr(product).shape = edit.module().intern(product_shape(c->shape, 1));
-  edit.instr(product).operands.resize(2);
-  set_attr(edit, product, "custom_call_target", "\"__cudnn$convForward\"");
-  set_attr(edit, product, "backend_config", "\"{}\"");
+  const Id product = plain_convolution(edit, id);
   Body body(edit.module(), fmt::format("{}.epilogue", edit.module().name_of(edit.instr(id))), with_type(c->result, wide(c->result.type)));
   std::vector<Id> arguments = {c->shape.is_tuple() ? element(edit, product, 0) : product};
   arguments.insert(arguments.end(), c->operands.begin() + 2, c->operands.end());
@@ -314,6 +291,7 @@ constexpr Row kRows[] = {{"__cublas$lt$matmul", take_matmul_apart, make_matmul_w
                          {"__cublas$lt$matmul$f8", make_f8_matmul_whole},
                          {"__cudnn$convBiasActivationForward", take_convolution_apart, make_convolution_whole},
                          {"__cudnn$convForward", take_plain_convolution_apart},
+                         {"__cudnn$convForwardGraph", take_convolution_graph_apart},
                          {"__cudnn$fmhaSoftmax", take_attention_apart},
                          {"__cudnn$fmhaScaleBiasSoftmax", take_attention_apart},
                          {"__cudnn$norm", take_cudnn_norm_apart},

@@ -42,6 +42,34 @@ void become_result(Editor& edit, Id id, const std::vector<Id>& results, Id produ
   edit.become(id, Op::tuple, parts);
 }
 
+Id where_positive(Body& b, Id x, Id otherwise) {
+  const ir::Shape pred = with_type(b.shape(), ir::Type::pred);
+  const Id positive = b.edit().add(Op::compare, pred, {x, b.constant(0)}, {{"direction", "GT"}});
+  return b.edit().add(Op::select, b.shape(), {positive, x, otherwise});
+}
+
+ir::Shape product_shape(const ir::Shape& shape, size_t results) {
+  if (!shape.is_tuple()) return with_type(shape, wide(shape.type));
+  std::vector<ir::Shape> parts = {with_type(shape.elements[0], wide(shape.elements[0].type))};
+  parts.insert(parts.end(), shape.elements.begin() + static_cast<std::ptrdiff_t>(results), shape.elements.end());
+  return ir::tuple_shape(parts);
+}
+
+void set_attr(Editor& edit, Id id, std::string_view key, const std::string& text) {
+  for (ir::Attr& attr : edit.instr(id).attrs) {
+    if (edit.module().text(attr.key) == key) attr.text = edit.module().strings.intern(text);
+  }
+}
+
+Id plain_convolution(Editor& edit, Id id) {
+  const Id product = edit.copy_of(id);
+  edit.instr(product).shape = edit.module().intern(product_shape(edit.shape(id), 1));
+  edit.instr(product).operands.resize(2);
+  set_attr(edit, product, "custom_call_target", "\"__cudnn$convForward\"");
+  set_attr(edit, product, "backend_config", "\"{}\"");
+  return product;
+}
+
 namespace {
 
 /// A computation of two scalars.

@@ -78,6 +78,14 @@ Id element(Editor& edit, Id tuple, size_t k);
 /// `results`, then whatever else the call's tuple holds, from `product`, which has it behind its first element.
 void become_result(Editor& edit, Id id, const std::vector<Id>& results, Id product);
 
+/// x where it is above 0.
+Id where_positive(Body& body, Id x, Id otherwise);
+/// The shape of a call with its first result in f32, and what follows the first `results` ones.
+ir::Shape product_shape(const ir::Shape& shape, size_t results);
+void set_attr(Editor& edit, Id id, std::string_view key, const std::string& text);
+/// The sums alone of a call of cuDNN's forward convolution, in f32.
+Id plain_convolution(Editor& edit, Id id);
+
 /// backend_config, or the object that it holds under `nested_key`, with keys in lower case and without '_': both spellings are one.
 nlohmann::json flat_config(const ir::Module& module, const ir::Instr& call, std::string_view nested_key);
 /// Numbers may be strings.
@@ -85,6 +93,8 @@ double number_in(const nlohmann::json& config, const char* key, double otherwise
 /// In lower case; "" where there is none.
 std::string word_in(const nlohmann::json& config, const char* key);
 
+/// decompose_graph.cc: a convolution with the operations that follow it. Left as it is: one of which a node is not known.
+void take_convolution_graph_apart(Editor& edit, Id id);
 /// decompose_attention.cc: cuDNN's fused attention, forward.
 void take_attention_apart(Editor& edit, Id id);
 /// decompose_norm.cc: layer normalisation as cuDNN (forward) and oneDNN are called for it.

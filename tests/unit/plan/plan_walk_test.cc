@@ -237,7 +237,7 @@ ENTRY e {
   b = f32[1,1,2,2] parameter(3)
   c = f32[2] parameter(4)
   n = (f32[1,4,4,2], u8[8]) custom-call(a, b, c), window={size=1x1}, dim_labels=b01f_01io->b01f, custom_call_target="__cudnn$convBiasActivationForward", backend_config={"activation_mode":"kNew"}
-  g = (f32[1,4,4,2], u8[8]) custom-call(a, b, c), window={size=1x1}, dim_labels=b01f_01io->b01f, custom_call_target="__cudnn$convForwardGraph"
+  g = (f32[1,4,4,2], u8[8]) custom-call(a, b, c), window={size=1x1}, dim_labels=b01f_01io->b01f, custom_call_target="__cudnn$convForwardGraph", backend_config={"serialized_graph":"1:[f32]conv();2:[f32]amax(1);"}
   z = c64[2,2] parameter(5)
   ROOT q = c64[2,2] custom-call(z, z), custom_call_target="__cublas$gemm", backend_config={"alpha_real":1,"alpha_imag":1,"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]}}
 }
