@@ -34,16 +34,12 @@ uint64_t hash_of(const Origin& origin) {
   return mix(hash, static_cast<uint64_t>(origin.rest));
 }
 
-/// Finds an equal value in `values` through `index` (hash → positions) or appends it.
+/// Finds an equal value in `values` through `index` or appends it.
 template <typename T>
-uint32_t intern_in(std::vector<T>& values, std::unordered_map<uint64_t, std::vector<uint32_t>>& index, const T& value) {
-  std::vector<uint32_t>& same_hash = index[hash_of(value)];
-  for (const uint32_t i : same_hash) {
-    if (values[i] == value) return i;
-  }
-  same_hash.push_back(static_cast<uint32_t>(values.size()));
-  values.push_back(value);
-  return same_hash.back();
+uint32_t intern_in(std::vector<T>& values, HashIndex& index, const T& value) {
+  const uint32_t at = index.find_or_add(hash_of(value), values.size(), [&](uint32_t i) { return values[i] == value; });
+  if (at == values.size()) values.push_back(value);
+  return at;
 }
 
 /// Compares parts of two modules by content.

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "src/ir/hash_index.h"
 #include "src/ir/literal.h"
 #include "src/ir/op.h"
 #include "src/ir/shape.h"
@@ -111,7 +111,7 @@ class Module {
   bool operator==(const Module& other) const;
 
  private:
-  std::unordered_map<uint64_t, std::vector<uint32_t>> shape_index_, origin_index_;
+  HashIndex shape_index_, origin_index_;
 };
 
 struct InstrRef {
