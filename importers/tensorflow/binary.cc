@@ -8,6 +8,8 @@
 #include <bit>
 #include <iterator>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "importers/tensorflow/graph_def.h"
 #include "importers/tensorflow/step_stats.h"
@@ -178,6 +180,8 @@ std::string number_text(FieldHolds holds, uint64_t bits) {
 
 class Writer {
  public:
+  explicit Writer(std::string room = {}) : out_(std::move(room)) { out_.clear(); }
+
   /// False: damaged.
   bool message(std::string_view bytes, In in, int depth = 0) {
     constexpr int kDeepest = 32;
@@ -224,26 +228,44 @@ class Writer {
   std::string out_;
 };
 
-base::Result<std::string> text_of(const Input& input, In in) {
-  Writer writer;
-  if (!writer.message(input.bytes, in))
-    return base::Error{fmt::format("{}:1:1: is a damaged or cut protobuf; copy the file again", base::escaped(input.path))};
-  return writer.take();
+base::Error damaged(const Input& input) {
+  return {fmt::format("{}:1:1: is a damaged or cut protobuf; copy the file again", base::escaped(input.path))};
+}
+
+/// Cuts the graphs of a file into runs of whole fields. False: damaged.
+bool cut_graphs(std::string_view bytes, In in, std::vector<GraphPieces::Piece>& pieces) {
+  base::WireReader wire(bytes);
+  size_t begin = 0;
+  const auto cut = [&](size_t end) {
+    if (end > begin) pieces.push_back({bytes.substr(std::exchange(begin, end), end - begin)});
+  };
+  while (const auto field = wire.next()) {
+    const FieldRow* row = in == In::graph ? nullptr : field_row(in, field->number);
+    if (row != nullptr && (!field->is_bytes() || !cut_graphs(field->bytes, row->message, pieces))) return false;
+    if (in == In::graph && wire.at() - begin >= kGraphPiece) cut(wire.at());
+  }
+  if (in == In::graph) cut(bytes.size());
+  return wire.wrong().empty();
+}
+
+std::optional<std::string_view> graph_text(std::string_view bytes, std::string& buffer) {
+  Writer writer(std::move(buffer));
+  const bool sound = writer.message(bytes, In::graph);
+  buffer = writer.take();
+  return sound ? std::optional<std::string_view>(buffer) : std::nullopt;
 }
 
 /// The account speaks of the file as it is: its size and its identity, and no lines.
-base::Result<model::Imported> read_as(const Input& input, In in, const TakeModule& take, std::string_view format,
-                                      base::Result<model::Imported> (*read)(const Input&, const TakeModule&)) {
-  ASSIGN_OR_RETURN(const std::string text, text_of(input, in));
+template <typename Read>
+base::Result<model::Imported> amended(const Input& input, const TakeModule& take, std::string_view format, Read read) {
+  const std::string sha256 = base::sha256_hex(input.bytes);
   const auto amend = [&](model::Source source) {
     source.format = format;
-    source.sha256 = base::sha256_hex(input.bytes);
+    source.sha256 = sha256;
     source.bytes = static_cast<int64_t>(input.bytes.size());
     return source;
   };
-  Input as_text = input;
-  as_text.bytes = text;
-  ASSIGN_OR_RETURN(model::Imported imported, read(as_text, [&](const model::Source& source, Program program, std::string_view hlo) {
+  ASSIGN_OR_RETURN(model::Imported imported, read([&](const model::Source& source, Program program, std::string_view hlo) {
                      for (model::Operator& op : program.operators) op.line = 0;
                      return take(amend(source), std::move(program), hlo);
                    }));
@@ -320,10 +342,19 @@ Match match_binary_step_stats(const Input& input) {
 }
 
 base::Result<model::Imported> read_binary_graph(const Input& input, const TakeModule& take) {
-  return read_as(input, graph_kind(input.bytes).value_or(In::graph), take, "tensorflow-graph-binary", read_graph_def);
+  GraphPieces pieces{{}, graph_text};
+  if (!cut_graphs(input.bytes, graph_kind(input.bytes).value_or(In::graph), pieces.pieces)) return damaged(input);
+  return amended(input, take, "tensorflow-graph-binary",
+                 [&](const TakeModule& amending) { return read_graph_pieces(input, pieces, amending); });
 }
 base::Result<model::Imported> read_binary_step_stats(const Input& input, const TakeModule& take) {
-  return read_as(input, stats_kind(input.bytes).value_or(In::run_metadata), take, "tensorflow-step-stats-binary", read_step_stats);
+  Writer writer;
+  if (!writer.message(input.bytes, stats_kind(input.bytes).value_or(In::run_metadata))) return damaged(input);
+  const std::string text = writer.take();
+  Input as_text = input;
+  as_text.bytes = text;
+  return amended(input, take, "tensorflow-step-stats-binary",
+                 [&](const TakeModule& amending) { return read_step_stats(as_text, amending); });
 }
 
 }  // namespace importers::tensorflow

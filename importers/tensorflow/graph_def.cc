@@ -1,5 +1,5 @@
-// Nodes are read one by one, each a small tree that is dropped again; edges are names until all nodes are known. What a GraphDef does not
-// write down is completed here: element types of outputs, the batch, and what the handles of variables hold.
+// Edges are names until all nodes are known. What a GraphDef does not write down is completed here: element types of outputs, the batch,
+// and what the handles of variables hold.
 #include "importers/tensorflow/graph_def.h"
 
 #include <fmt/format.h>
@@ -7,24 +7,20 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <unordered_map>
 
 #include "importers/tensorflow/attribute_text.h"
 #include "importers/tensorflow/lower.h"
 #include "importers/tensorflow/node_kind.h"
 #include "src/base/hash.h"
+#include "src/base/parallel.h"
 #include "src/base/text.h"
+#include "src/ir/hash_index.h"
 #include "src/ir/print.h"
 
 namespace importers::tensorflow {
 namespace {
 
 constexpr int64_t kUsualBatch = 32;
-constexpr size_t kMostNotes = 20;
-constexpr std::string_view kShapesOf[] = {"_output_shapes", "_handle_shapes"};
-
-/// Where nodes may lie: a GraphDef itself, a MetaGraphDef, a SavedModel.
-bool holds_graph(std::string_view field) { return field == "graph_def" || field == "meta_graphs" || field == "graph"; }
 
 /// "cluster_12/x" → "x": what the dump of auto-clustering puts before every name. Empty: no such prefix.
 std::string_view without_cluster(std::string_view name) {
@@ -40,8 +36,6 @@ std::string stem(std::string_view path) {
   return std::string(path.substr(0, path.find('.')));
 }
 
-using Sizes = std::vector<int64_t>;
-
 bool is_known(std::span<const int64_t> sizes) {
   return std::ranges::none_of(sizes, [](int64_t size) { return size < 0; });
 }
@@ -55,108 +49,33 @@ Array integers(const Sizes& sizes) {
 
 class GraphDefReader {
  public:
-  explicit GraphDefReader(const Input& input) : input_(input), proto_(input.path, input.bytes) {}
+  GraphDefReader(const Input& input, GraphNodes read) : input_(input), told_(std::move(read.told)), notes_(std::move(read.notes)) {
+    out_.graph.nodes = std::move(read.nodes);
+    out_.read = read.read;
+    out_.dropped = read.dropped;
+  }
 
   base::Result<GraphText> run() {
-    RETURN_IF_ERROR(nodes());
     if (out_.graph.nodes.empty()) return base::error_at(input_.path, input_.bytes, 0, "no node is in it; dump the graph again");
     out_.graph.name = stem(input_.path);
     strip_clusters();
     index();
     connect();
     spread_constants();
-    for (size_t i = 0; i < operators_; ++i) finish(i);
+    for (size_t i = 0; i < operators_; ++i) {
+      if (out_.graph.nodes[i].shapes.empty()) find_shapes(i);
+    }
+    constexpr size_t kLeast = 256;  // nodes that are worth a thread
+    base::for_all(operators_, kLeast, [&](size_t i) { finish(out_.graph.nodes[i]); });
     out_.operators = operators_;
     if (assumed_ > 0) note("assumed-batch", fmt::format("{} inputs leave their batch open: {} is taken (--batch)", assumed_, batch()));
-    if (more_ > 0) note("more", fmt::format("{} more notes like those before are left out", more_));
+    out_.notes = notes_.take();
     return std::move(out_);
   }
 
  private:
-  using Event = TextProto::Event;
-
-  void note(std::string code, std::string text, int64_t line = 0) {
-    if (out_.notes.size() >= kMostNotes && line > 0) {
-      ++more_;
-    } else {
-      out_.notes.push_back({line, line > 0 ? 1 : 0, std::move(code), std::move(text)});
-    }
-  }
+  void note(std::string code, std::string text, int64_t line = 0) { notes_.add(std::move(code), std::move(text), line); }
   int64_t batch() const { return input_.options.batch > 0 ? input_.options.batch : kUsualBatch; }
-
-  int64_t line_of(size_t at) {
-    for (; (placed_ = input_.bytes.find('\n', placed_)) < at; ++placed_) ++line_;
-    placed_ = at;
-    return line_;
-  }
-
-  base::Status nodes() {
-    while (true) {
-      const Event event = proto_.next();
-      if (event == Event::end) return {};
-      if (event == Event::bad) return proto_.error();
-      if (event != Event::open) continue;
-      const std::string_view name = proto_.field().name;
-      if (name == "node") {
-        const size_t at = proto_.field().at;
-        ASSIGN_OR_RETURN(const Message message, proto_.message());
-        add(message, line_of(at));
-      } else if (name == "library") {
-        RETURN_IF_ERROR(library());
-      } else if (!holds_graph(name)) {
-        RETURN_IF_ERROR(proto_.skip());
-      }
-    }
-  }
-
-  /// Names of functions; their bodies are not part of the graph until someone calls them.
-  base::Status library() {
-    int64_t functions = 0;
-    for (const size_t inside = proto_.depth(); proto_.depth() >= inside;) {
-      const Event event = proto_.next();
-      if (event == Event::bad) return proto_.error();
-      if (event != Event::open) continue;
-      functions += proto_.field().name == "function";
-      RETURN_IF_ERROR(proto_.skip());
-    }
-    if (functions > 0) note("functions-not-inlined", fmt::format("{} functions of the library stay calls", functions));
-    return {};
-  }
-
-  void add(Message message, int64_t line) {
-    ++out_.read;
-    Node node;
-    message.each([&](const Field& field, Message part) {
-      if (field.name == "name") node.name = unquoted(field.value);
-      if (field.name == "op") node.type = unquoted(field.value);
-      if (field.name == "device") node.op.device = unquoted(field.value);
-      if (field.name == "input") node.op.inputs.push_back(unquoted(field.value));
-      if (field.name == "attr") add_attribute(node, part);
-    });
-    node.op.line = line;
-    if (node.name.empty() || node.type.empty()) {
-      ++out_.dropped;
-      note("dropped-record", node.name.empty() ? "a node has no name" : "a node has no op", line);
-      return;
-    }
-    out_.graph.nodes.push_back(std::move(node));
-  }
-
-  void add_attribute(Node& node, Message entry) {
-    std::string key = entry.text("key");
-    const Message value = entry.message("value");
-    if (std::ranges::find(kShapesOf, key) != std::end(kShapesOf)) {
-      shapes_of_[out_.graph.nodes.size()].push_back({key == kShapesOf[1], all_shapes(value.message("list"))});
-    } else if (auto read = attribute_value(value)) {
-      node.attributes.insert_or_assign(std::move(key), *std::move(read));
-    }
-  }
-
-  static std::vector<std::optional<Sizes>> all_shapes(Message list) {
-    std::vector<std::optional<Sizes>> shapes;
-    list.each([&](const Field&, Message shape) { shapes.push_back(shape_sizes(shape)); });
-    return shapes;
-  }
 
   void strip_clusters() {
     for (const Node& node : out_.graph.nodes) {
@@ -176,35 +95,40 @@ class GraphDefReader {
   /// Index by name; of nodes with one name the first stays.
   void index() {
     std::vector<Node>& nodes = out_.graph.nodes;
-    std::unordered_map<size_t, std::vector<Told>> shapes;
     size_t kept = 0;
     for (size_t i = 0; i < nodes.size(); ++i) {
-      if (!by_name_.try_emplace(nodes[i].name, static_cast<int32_t>(kept)).second) {
+      if (find_or_add(nodes[i].name, kept) != kept) {
         ++out_.dropped;
         note("dropped-record", fmt::format("a second node is named '{}'", base::escaped(nodes[i].name)), nodes[i].op.line);
         continue;
       }
-      if (const auto told = shapes_of_.find(i); told != shapes_of_.end()) shapes[kept] = std::move(told->second);
-      if (kept != i) nodes[kept] = std::move(nodes[i]);
+      if (kept != i) nodes[kept] = std::move(nodes[i]), told_[kept] = std::move(told_[i]);
       ++kept;
     }
     nodes.resize(kept);
-    shapes_of_ = std::move(shapes);
+    told_.resize(kept);
+  }
+
+  size_t find_or_add(std::string_view name, size_t next) {
+    return by_name_.find_or_add(base::hash64(name), next, [&](size_t at) { return out_.graph.nodes[at].name == name; });
+  }
+  int64_t find(std::string_view name) const {
+    return by_name_.find(base::hash64(name), [&](size_t at) { return out_.graph.nodes[at].name == name; });
   }
 
   void connect() {
     for (Node& node : out_.graph.nodes) {
       for (const std::string& input : node.op.inputs) {
         const InputName from = input_name(input);
-        const auto found = by_name_.find(std::string(from.node));
-        if (found == by_name_.end()) {
+        const auto found = static_cast<int32_t>(find(from.node));
+        if (found < 0) {
           note("missing-input", fmt::format("'{}' reads '{}', which is not in the graph", base::escaped(node.name), base::escaped(input)),
                node.op.line);
           if (out_.missing.empty()) out_.missing = fmt::format("'{}' reads '{}', which is not in the graph", node.name, input);
         } else if (from.control) {
-          node.control.push_back(found->second);
+          node.control.push_back(found);
         } else {
-          node.inputs.push_back({found->second, from.port});
+          node.inputs.push_back({found, from.port});
         }
       }
     }
@@ -240,9 +164,7 @@ class GraphDefReader {
   }
 
   const std::vector<std::optional<Sizes>>* told(size_t node, bool of_handle) const {
-    const auto found = shapes_of_.find(node);
-    if (found == shapes_of_.end()) return nullptr;
-    for (const Told& told : found->second) {
+    for (const GraphNodes::Told& told : told_[node]) {
       if (told.of_handle == of_handle) return &told.shapes;
     }
     return nullptr;
@@ -290,9 +212,7 @@ class GraphDefReader {
   }
 
   /// What the store gets of a node.
-  void finish(size_t i) {
-    Node& node = out_.graph.nodes[i];
-    if (node.shapes.empty()) find_shapes(i);
+  static void finish(Node& node) {
     const bool filled = node.type == "Fill" && node.op.inputs.empty();
     model::Operator op = node_operator(node.name, filled ? "Const" : node.type, node.op.device, node.op.line);
     op.inputs = std::move(node.op.inputs);
@@ -304,23 +224,23 @@ class GraphDefReader {
     node.op = std::move(op);
   }
 
-  struct Told {
-    bool of_handle;
-    std::vector<std::optional<Sizes>> shapes;
-  };
-
   const Input& input_;
-  TextProto proto_;
   GraphText out_;
-  std::unordered_map<size_t, std::vector<Told>> shapes_of_;  ///< by node
-  std::unordered_map<std::string, int32_t> by_name_;
-  size_t placed_ = 0, operators_ = 0;
-  int64_t line_ = 1, assumed_ = 0, more_ = 0;
+  std::vector<std::vector<GraphNodes::Told>> told_;  ///< by node
+  GraphNotes notes_;
+  ir::HashIndex by_name_;
+  size_t operators_ = 0;
+  int64_t assumed_ = 0;
 };
 
 }  // namespace
 
-base::Result<GraphText> read_graph_text(const Input& input) { return GraphDefReader(input).run(); }
+base::Result<GraphText> read_graph_text(const Input& input) {
+  auto read = read_graph_nodes(input, text_pieces(input.bytes, true));
+  if (!read.ok()) read = read_graph_nodes(input, text_pieces(input.bytes, false));  // it cannot be cut, or its error has a place there
+  if (!read.ok()) return read.error();
+  return GraphDefReader(input, *std::move(read)).run();
+}
 
 Match match_graph_def(const Input& input) {
   TextProto proto(input.path, input.bytes.substr(0, 1 << 16));
@@ -346,10 +266,7 @@ base::Result<Lowered> checked(const GraphText& text) {
   return lower(text.graph);
 }
 
-}  // namespace
-
-base::Result<model::Imported> read_graph_def(const Input& input, const TakeModule& take) {
-  ASSIGN_OR_RETURN(GraphText text, read_graph_text(input));
+base::Result<model::Imported> hand_over(const Input& input, GraphText text, const TakeModule& take) {
   model::Imported imported;
   model::Source& source = imported.source;
   source.path = input.path;
@@ -376,6 +293,19 @@ base::Result<model::Imported> read_graph_def(const Input& input, const TakeModul
   source.computations = static_cast<int64_t>(lowered->module.computations.size());
   RETURN_IF_ERROR(take(source, {std::move(lowered->module), std::move(operators)}, ""));
   return imported;
+}
+
+}  // namespace
+
+base::Result<model::Imported> read_graph_def(const Input& input, const TakeModule& take) {
+  ASSIGN_OR_RETURN(GraphText text, read_graph_text(input));
+  return hand_over(input, std::move(text), take);
+}
+
+base::Result<model::Imported> read_graph_pieces(const Input& input, const GraphPieces& pieces, const TakeModule& take) {
+  ASSIGN_OR_RETURN(GraphNodes nodes, read_graph_nodes(input, pieces));
+  ASSIGN_OR_RETURN(GraphText text, GraphDefReader(input, std::move(nodes)).run());
+  return hand_over(input, std::move(text), take);
 }
 
 }  // namespace importers::tensorflow

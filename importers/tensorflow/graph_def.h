@@ -3,6 +3,7 @@
 
 #include "importers/importer.h"
 #include "importers/tensorflow/graph.h"
+#include "importers/tensorflow/graph_nodes.h"
 
 namespace importers::tensorflow {
 
@@ -22,5 +23,7 @@ base::Result<GraphText> read_graph_text(const Input& input);
 
 Match match_graph_def(const Input& input);
 base::Result<model::Imported> read_graph_def(const Input& input, const TakeModule& take);
+/// The same of a graph whose text is made piece by piece.
+base::Result<model::Imported> read_graph_pieces(const Input& input, const GraphPieces& pieces, const TakeModule& take);
 
 }  // namespace importers::tensorflow

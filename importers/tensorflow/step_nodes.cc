@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -44,24 +46,22 @@ std::string shapes_text(const std::vector<ir::Shape>& shapes) {
 
 }  // namespace
 
-StepNodes::StepNodes(std::string name, std::vector<model::Operator> listed) : listed_(listed.size()), wired_(listed.size(), false) {
-  graph_.name = std::move(name);
-  graph_.nodes.reserve(listed_ + listed_ / 4);
-  for (model::Operator& op : listed) {
-    Node& node = graph_.nodes.emplace_back();
-    node.name = op.name;
-    node.op = std::move(op);
-    index_.find_or_add(base::hash64(node.name), graph_.nodes.size() - 1, [&](size_t at) { return graph_.nodes[at].name == node.name; });
+StepNodes::StepNodes(std::string name, std::vector<model::Operator> listed)
+    : name_(std::move(name)), operators_(std::move(listed)), listed_(operators_.size()), at_(listed_, -1) {
+  for (size_t place = 0; place < listed_; ++place) {
+    const std::string& own = operators_[place].name;
+    index_.find_or_add(base::hash64(own), place, [&](size_t other) { return operators_[other].name == own; });
   }
 }
 
 int64_t StepNodes::position(std::string_view name) const {
-  return index_.find(base::hash64(name), [&](size_t at) { return graph_.nodes[at].name == name; });
+  return index_.find(base::hash64(name), [&](size_t place) { return this->name(place) == name; });
 }
 
 const Node* StepNodes::find(std::string_view name) const {
-  const int64_t at = position(name);
-  return at < 0 ? nullptr : &graph_.nodes[static_cast<size_t>(at)];
+  const int64_t place = position(name);
+  if (place < 0 || !is_wired(static_cast<size_t>(place))) return nullptr;
+  return &node({static_cast<int32_t>(place), 0});
 }
 
 std::string StepNodes::pick(std::initializer_list<std::string> names) const {
@@ -71,20 +71,18 @@ std::string StepNodes::pick(std::initializer_list<std::string> names) const {
 }
 
 Edge StepNodes::define(std::string name, Definition definition) {
-  const size_t next = graph_.nodes.size();
-  const size_t at = index_.find_or_add(base::hash64(name), next, [&](size_t k) { return graph_.nodes[k].name == name; });
-  if (at == next) {
-    wired_.push_back(false);
-    Node node;
-    node.name = name;
+  const size_t next = at_.size();
+  const size_t place = index_.find_or_add(base::hash64(name), next, [&](size_t other) { return this->name(other) == name; });
+  if (place == next) at_.push_back(-1);
+  const Edge edge{static_cast<int32_t>(place), 0};
+  if (is_wired(place)) return edge;
+  at_[place] = static_cast<int32_t>(nodes_.size());
+  Node& node = nodes_.emplace_back();
+  if (place == next) {
     node.op = operator_of_name(name);
     node.op.note = kImplied;
-    graph_.nodes.push_back(std::move(node));
   }
-  const Edge edge{static_cast<int32_t>(at), 0};
-  if (wired_[at]) return edge;
-  wired_[at] = true;
-  Node& node = graph_.nodes[at];
+  node.name = std::move(name);
   node.type = definition.type;
   node.inputs = std::move(definition.inputs);
   node.shapes = std::move(definition.shapes);
@@ -104,73 +102,77 @@ Edge StepNodes::integers(std::string name, const Dims& values, bool rows) {
 
 Edge StepNodes::parameter(std::string name, std::string_view type, const ir::Shape& shape, std::string input) {
   const Edge edge = define(std::move(name), {type, {}, {shape}});
-  graph_.nodes[static_cast<size_t>(edge.node)].input = std::move(input);
+  wired(edge).input = std::move(input);
   return edge;
 }
 
 /// Listed nodes that are wired, everything that they read or wait for, and results that return one of them.
 std::vector<bool> StepNodes::needed() const {
-  std::vector<bool> needed(graph_.nodes.size(), false);
+  std::vector<bool> needed(at_.size(), false);
   std::vector<size_t> open;
-  const auto visit = [&](int32_t node) {
-    if (node < 0 || needed[static_cast<size_t>(node)] || !wired_[static_cast<size_t>(node)]) return;
-    needed[static_cast<size_t>(node)] = true;
-    open.push_back(static_cast<size_t>(node));
+  const auto visit = [&](int32_t place) {
+    if (place < 0 || needed[static_cast<size_t>(place)] || !is_wired(static_cast<size_t>(place))) return;
+    needed[static_cast<size_t>(place)] = true;
+    open.push_back(static_cast<size_t>(place));
   };
-  for (size_t at = 0; at < listed_; ++at) visit(static_cast<int32_t>(at));
+  for (size_t place = 0; place < listed_; ++place) visit(static_cast<int32_t>(place));
   while (!open.empty()) {
-    const Node& node = graph_.nodes[open.back()];
+    const Node& node = nodes_[static_cast<size_t>(at_[open.back()])];
     open.pop_back();
     for (const Edge& edge : node.inputs) visit(edge.node);
     for (const int32_t before : node.control) visit(before);
   }
-  for (size_t at = listed_; at < graph_.nodes.size(); ++at) {
-    const Node& node = graph_.nodes[at];
-    if (node.type == "_Retval") needed[at] = needed[static_cast<size_t>(node.inputs[0].node)];
+  for (size_t place = listed_; place < at_.size(); ++place) {
+    const Node& node = nodes_[static_cast<size_t>(at_[place])];
+    if (node.type == "_Retval") needed[place] = needed[static_cast<size_t>(node.inputs[0].node)];
   }
   return needed;
 }
 
 /// What the model knows goes into the node's operator.
-void StepNodes::describe(Node& node) const {
-  if (node.op.type != node.type) {
-    node.op.type = node.type;
-    node.op.type_from = model::Known::by_model;
-    node.op.launches = launches_of(node.type);
-    node.op.phase = phase_of(node.name, node.type);
+void StepNodes::describe(const Node& node, model::Operator& op) const {
+  if (op.type != node.type) {
+    op.type = node.type;
+    op.type_from = model::Known::by_model;
+    op.launches = launches_of(node.type);
+    op.phase = phase_of(node.name, node.type);
   }
-  node.op.shape = shapes_text(node.shapes);
-  node.op.shape_from = node.shapes.empty() ? model::Known::no : model::Known::by_model;
+  op.shape = shapes_text(node.shapes);
+  op.shape_from = node.shapes.empty() ? model::Known::no : model::Known::by_model;
   for (const Edge& edge : node.inputs) {
-    const std::string& from = graph_.nodes[static_cast<size_t>(edge.node)].name;
-    node.op.inputs.push_back(edge.port == 0 ? from : fmt::format("{}:{}", from, edge.port));
+    const std::string& from = name(static_cast<size_t>(edge.node));
+    op.inputs.push_back(edge.port == 0 ? from : fmt::format("{}:{}", from, edge.port));
   }
-  for (const int32_t before : node.control) node.op.inputs.push_back("^" + graph_.nodes[static_cast<size_t>(before)].name);
-  node.op.attributes = json_of(node.attributes, node.op.attributes);
+  for (const int32_t before : node.control) op.inputs.push_back("^" + name(static_cast<size_t>(before)));
+  op.attributes = json_of(node.attributes, op.attributes);
 }
 
 StepNodes::Result StepNodes::finish() && {
   const std::vector<bool> kept = needed();
-  for (size_t at = 0; at < kept.size(); ++at)
-    if (kept[at]) describe(graph_.nodes[at]);
   Result result;
-  result.operators.reserve(kept.size());
+  result.graph.name = std::move(name_);
   std::vector<int32_t> renumbered(kept.size(), -1);
-  for (size_t at = 0; at < kept.size(); ++at) {
-    Node& node = graph_.nodes[at];
-    const bool launches = node.op.launches != model::Launches::nothing;
-    if (at < listed_ || (kept[at] && launches)) result.operators.push_back(handed_over(node.op));
-    if (!kept[at]) continue;
-    (at < listed_ ? result.wired : result.implied) += 1;
-    result.launching += at >= listed_ && launches ? 1 : 0;
-    renumbered[at] = static_cast<int32_t>(result.graph.nodes.size());
-    result.graph.nodes.push_back(std::move(node));
+  std::vector<model::Operator> implied;
+  for (size_t place = 0; place < kept.size(); ++place) {
+    if (!kept[place]) continue;
+    Node& node = nodes_[static_cast<size_t>(at_[place])];
+    model::Operator& op = place < listed_ ? operators_[place] : node.op;
+    describe(node, op);
+    (place < listed_ ? result.wired : result.implied) += 1;
+    node.op.line = op.line;
+    node.op.launches = op.launches;
+    if (place >= listed_ && op.launches != model::Launches::nothing) implied.push_back(handed_over(op));
+    renumbered[place] = static_cast<int32_t>(result.wired + result.implied) - 1;
   }
+  for (size_t place = 0; place < kept.size(); ++place)
+    if (kept[place]) result.graph.nodes.push_back(std::move(nodes_[static_cast<size_t>(at_[place])]));
   for (Node& node : result.graph.nodes) {
     for (Edge& edge : node.inputs) edge.node = renumbered[static_cast<size_t>(edge.node)];
     for (int32_t& before : node.control) before = renumbered[static_cast<size_t>(before)];
   }
-  result.graph.name = std::move(graph_.name);
+  result.launching = static_cast<int64_t>(implied.size());
+  result.operators = std::move(operators_);
+  std::ranges::move(implied, std::back_inserter(result.operators));
   return result;
 }
 

@@ -31,12 +31,14 @@ class StepNodes {
   bool is_listed(std::string_view name) const { return static_cast<uint64_t>(position(name)) < listed_; }
   /// The first of these names that the list has, else the first.
   std::string pick(std::initializer_list<std::string> names) const;
-  const Node& node(Edge edge) const { return graph_.nodes[static_cast<size_t>(edge.node)]; }
-  /// nullptr: neither listed nor implied so far.
+  const Node& node(Edge edge) const { return nodes_[static_cast<size_t>(at_[static_cast<size_t>(edge.node)])]; }
+  /// nullptr: not wired so far.
   const Node* find(std::string_view name) const;
   size_t listed() const { return listed_; }
-  const std::string& name(size_t node) const { return graph_.nodes[node].name; }
-  const std::string& type(size_t node) const { return graph_.nodes[node].op.type; }
+  const std::string& name(size_t place) const {
+    return place < listed_ ? operators_[place].name : nodes_[static_cast<size_t>(at_[place])].name;
+  }
+  const std::string& type(size_t place) const { return operators_[place].type; }
 
   /// Output 0 of the node of this name, made if the list lacks it. A node is wired once: the first definition stays.
   Edge define(std::string name, Definition definition);
@@ -44,7 +46,7 @@ class StepNodes {
   /// A vector of int32, or [n, 2] in rows.
   Edge integers(std::string name, const Dims& values, bool rows = false);
   Edge parameter(std::string name, std::string_view type, const ir::Shape& shape, std::string input);
-  void run_after(Edge node, Edge before) { graph_.nodes[static_cast<size_t>(node.node)].control.push_back(before.node); }
+  void run_after(Edge edge, Edge before) { wired(edge).control.push_back(before.node); }
 
   /// The graph of all nodes that are wired: listed ones, and what they need of the implied ones. The operators of the list, with what the
   /// model tells of them, followed by implied ones that launch something.
@@ -57,13 +59,18 @@ class StepNodes {
 
  private:
   int64_t position(std::string_view name) const;  ///< -1: there is no such node
+  Node& wired(Edge edge) { return nodes_[static_cast<size_t>(at_[static_cast<size_t>(edge.node)])]; }
+  bool is_wired(size_t place) const { return at_[place] >= 0; }
   std::vector<bool> needed() const;
-  void describe(Node& node) const;
+  void describe(const Node& node, model::Operator& op) const;
 
-  Graph graph_;
-  ir::HashIndex index_;  ///< of nodes by name
+  // Places: of the list in its order, then of what is implied. Of a large list most are in no model that is wired, and have no node.
+  std::string name_;
+  std::vector<model::Operator> operators_;  ///< of the list
   size_t listed_ = 0;
-  std::vector<bool> wired_;
+  ir::HashIndex index_;      ///< of places by name
+  std::vector<int32_t> at_;  ///< by place, in nodes_; -1: not wired
+  std::vector<Node> nodes_;  ///< their edges are places
 };
 
 /// Constants.

@@ -13,6 +13,7 @@
 #include "importers/tensorflow/node_list.h"
 #include "importers/tensorflow/step.h"
 #include "src/base/hash.h"
+#include "src/base/parallel.h"
 #include "src/base/text.h"
 
 namespace importers::tensorflow {
@@ -31,14 +32,17 @@ std::string attributes_of(const NodeList& list, const ListedName& listed) {
 std::vector<model::Operator> operators_of(const NodeList& list) {
   const NameContext context = context_of(list);
   std::vector<model::Operator> operators;
-  operators.reserve(list.names.size());
+  operators.reserve(list.names.size() + list.names.size() / 16);  // with room for those that a model implies
+  operators.resize(list.names.size());
+  constexpr size_t kLeast = 1024;  // names that are worth a thread
+  base::for_all(operators.size(), kLeast, [&](size_t i) {
+    operators[i] = operator_of_name(list.names[i].name, context);
+    operators[i].line = list.names[i].line;
+    operators[i].attributes = attributes_of(list, list.names[i]);
+  });
   std::unordered_map<int64_t, size_t> by_id;
-  for (const ListedName& listed : list.names) {
-    model::Operator op = operator_of_name(listed.name, context);
-    op.line = listed.line;
-    op.attributes = attributes_of(list, listed);
-    if (listed.number >= 0) by_id.emplace(listed.number, operators.size());
-    operators.push_back(std::move(op));
+  for (size_t i = 0; i < operators.size(); ++i) {
+    if (list.names[i].number >= 0) by_id.emplace(list.names[i].number, i);
   }
   for (const auto& [before, after] : list.resource_deps) {
     const auto from = by_id.find(before), to = by_id.find(after);

@@ -47,6 +47,46 @@ versions { producer: 27 })";
 
 }  // namespace
 
+/// Long enough to be read in several pieces, if it can be cut.
+std::string many_nodes(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format("node {{\n  name: \"n{}\"\n  op: \"{}\"\n}}\n", i, i % 1000 == 7 ? "" : "NoOp");
+  return text;
+}
+
+TEST(GraphDef, PiecesAreTheWhole) {
+  const std::string text = many_nodes(40'000);
+  const auto pieces = importers::tensorflow::text_pieces(text, true);
+  ASSERT_GT(pieces.pieces.size(), 8);
+  std::string joined;
+  for (const auto& piece : pieces.pieces) joined += piece.bytes;
+  EXPECT_EQ(joined, text);
+  const auto read = importers::tensorflow::read_graph_text({"dir/test.pbtxt", text});
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->read, 40'000);
+  EXPECT_EQ(read->dropped, 40);
+  ASSERT_EQ(read->graph.nodes.size(), 39'960);
+  EXPECT_EQ(read->graph.nodes.back().name, "n39999");
+  EXPECT_EQ(read->graph.nodes.back().op.line, 4 * 39'999 + 1);
+  ASSERT_EQ(read->notes.size(), 21);  // the first 20, and how many more
+  EXPECT_EQ(read->notes[19].line, 4 * 19'007 + 1);
+  EXPECT_EQ(read->notes[20].text, "20 more notes like those before are left out");
+}
+
+TEST(GraphDef, NodesInsideAnotherMessageAreNoPieces) {
+  const std::string nodes = many_nodes(40'000);
+  const auto read = importers::tensorflow::read_graph_text({"a", "meta_graphs {\ngraph_def {\n" + nodes + "}\n}\n"});
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->read, 40'000);
+  EXPECT_EQ(read->graph.nodes.back().op.line, 4 * 39'999 + 3);
+  const auto skipped = importers::tensorflow::read_graph_text({"a", "other {\n" + nodes + "}\nnode { name: \"x\" op: \"NoOp\" }\n"});
+  ASSERT_TRUE(skipped.ok());
+  EXPECT_EQ(skipped->read, 1);
+  const auto cut = importers::tensorflow::read_graph_text({"a", nodes + "node {\n  name: \"x"});
+  ASSERT_FALSE(cut.ok());
+  EXPECT_TRUE(cut.error().message.starts_with("a:160002:11: ")) << cut.error().message;
+}
+
 TEST(GraphDef, EdgesPortsAndControls) {
   const Graph read = graph(kSmall);
   ASSERT_EQ(read.nodes.size(), 5);

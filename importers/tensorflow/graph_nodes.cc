@@ -1,0 +1,184 @@
+// Nodes are read one by one, each a small tree that is dropped again. A piece that ends inside a message is no piece: so where all pieces
+// can be read, each begins and ends between fields, and together they are what the whole is.
+#include "importers/tensorflow/graph_nodes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "importers/tensorflow/attribute_text.h"
+#include "importers/tensorflow/text_proto.h"
+#include "src/base/parallel.h"
+#include "src/base/text.h"
+
+namespace importers::tensorflow {
+namespace {
+
+constexpr size_t kMostGraphNotes = 20;
+constexpr std::string_view kShapesOf[] = {"_output_shapes", "_handle_shapes"};
+
+template <typename T>
+void append_to(std::vector<T>& all, std::vector<T>& more) {
+  if (all.empty()) return all.swap(more);
+  all.insert(all.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
+}
+
+class NodeReader {
+ public:
+  NodeReader(const Input& input, const GraphPieces& pieces) : input_(input), pieces_(pieces) {}
+
+  base::Result<GraphNodes> read(size_t begin, size_t end) {
+    std::string buffer;
+    for (size_t k = begin; k < end; ++k) {
+      const GraphPieces::Piece& piece = pieces_.pieces[k];
+      const auto text = pieces_.text(piece.bytes, buffer);
+      if (!text) return base::Error{fmt::format("{}:1:1: is a damaged or cut protobuf; copy the file again", base::escaped(input_.path))};
+      text_ = *text, placed_ = 0, line_ = piece.line;
+      RETURN_IF_ERROR(nodes(TextProto(input_.path, text_)));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  using Event = TextProto::Event;
+
+  int64_t line_of(size_t at) {
+    for (; (placed_ = text_.find('\n', placed_)) < at; ++placed_) ++line_;
+    placed_ = at;
+    return line_;
+  }
+
+  base::Status nodes(TextProto proto) {
+    while (true) {
+      const Event event = proto.next();
+      if (event == Event::end) return {};
+      if (event == Event::bad) return proto.error();
+      if (event != Event::open) continue;
+      const std::string_view name = proto.field().name;
+      if (name == "node") {
+        const size_t at = proto.field().at;
+        ASSIGN_OR_RETURN(const Message message, proto.message());
+        add(message, line_of(at));
+      } else if (name == "library") {
+        RETURN_IF_ERROR(library(proto));
+      } else if (!holds_graph(name)) {
+        RETURN_IF_ERROR(proto.skip());
+      }
+    }
+  }
+
+  /// Names of functions; their bodies are not part of the graph until someone calls them.
+  base::Status library(TextProto& proto) {
+    int64_t functions = 0;
+    for (const size_t inside = proto.depth(); proto.depth() >= inside;) {
+      const Event event = proto.next();
+      if (event == Event::bad) return proto.error();
+      if (event != Event::open) continue;
+      functions += proto.field().name == "function";
+      RETURN_IF_ERROR(proto.skip());
+    }
+    if (functions > 0) out_.notes.add("functions-not-inlined", fmt::format("{} functions of the library stay calls", functions));
+    return {};
+  }
+
+  void add(Message message, int64_t line) {
+    ++out_.read;
+    Node& node = out_.nodes.emplace_back();
+    std::vector<GraphNodes::Told>& told = out_.told.emplace_back();
+    message.each([&](const Field& field, Message part) {
+      if (field.name == "name") node.name = unquoted(field.value);
+      if (field.name == "op") node.type = unquoted(field.value);
+      if (field.name == "device") node.op.device = unquoted(field.value);
+      if (field.name == "input") node.op.inputs.push_back(unquoted(field.value));
+      if (field.name == "attr") add_attribute(node, told, part);
+    });
+    node.op.line = line;
+    if (!node.name.empty() && !node.type.empty()) return;
+    ++out_.dropped;
+    out_.notes.add("dropped-record", node.name.empty() ? "a node has no name" : "a node has no op", line);
+    out_.nodes.pop_back();
+    out_.told.pop_back();
+  }
+
+  static void add_attribute(Node& node, std::vector<GraphNodes::Told>& told, Message entry) {
+    std::string key = entry.text("key");
+    const Message value = entry.message("value");
+    if (std::ranges::find(kShapesOf, key) != std::end(kShapesOf)) {
+      told.push_back({key == kShapesOf[1], all_shapes(value.message("list"))});
+    } else if (auto read = attribute_value(value)) {
+      node.attributes.insert_or_assign(std::move(key), *std::move(read));
+    }
+  }
+
+  static std::vector<std::optional<Sizes>> all_shapes(Message list) {
+    std::vector<std::optional<Sizes>> shapes;
+    list.each([&](const Field&, Message shape) { shapes.push_back(shape_sizes(shape)); });
+    return shapes;
+  }
+
+  const Input& input_;
+  const GraphPieces& pieces_;
+  GraphNodes out_;
+  std::string_view text_;  ///< of the piece in hand
+  size_t placed_ = 0;
+  int64_t line_ = 1;
+};
+
+}  // namespace
+
+bool holds_graph(std::string_view field) { return field == "graph_def" || field == "meta_graphs" || field == "graph"; }
+
+GraphPieces text_pieces(std::string_view text, bool cut) {
+  constexpr std::string_view kNode = "\nnode {";
+  GraphPieces made{{}, [](std::string_view bytes, std::string&) { return std::optional(bytes); }};
+  int64_t line = 1;
+  while (true) {
+    const size_t end = std::min(cut ? text.find(kNode, kGraphPiece) : text.size(), text.size() - 1) + 1;
+    made.pieces.push_back({text.substr(0, end), line});
+    if (end >= text.size()) return made;
+    line += std::ranges::count(text.substr(0, end), '\n');
+    text.remove_prefix(end);
+  }
+}
+
+void GraphNotes::add(std::string code, std::string text, int64_t line) {
+  if (notes_.size() >= kMostGraphNotes && line > 0) {
+    ++more_;
+  } else {
+    notes_.push_back({line, line > 0 ? 1 : 0, std::move(code), std::move(text)});
+  }
+}
+
+void GraphNotes::append(GraphNotes after) {
+  for (model::Note& note : after.notes_) add(std::move(note.code), std::move(note.text), note.line);
+  more_ += after.more_;
+}
+
+std::vector<model::Note> GraphNotes::take() {
+  if (more_ > 0) add("more", fmt::format("{} more notes like those before are left out", more_));
+  return std::move(notes_);
+}
+
+void GraphNodes::append(GraphNodes after) {
+  append_to(nodes, after.nodes);
+  append_to(told, after.told);
+  notes.append(std::move(after.notes));
+  read += after.read;
+  dropped += after.dropped;
+}
+
+base::Result<GraphNodes> read_graph_nodes(const Input& input, const GraphPieces& pieces) {
+  constexpr size_t kLeast = 4;  // pieces that are worth a thread
+  auto parts =
+      base::in_parts(pieces.pieces.size(), kLeast, [&](size_t begin, size_t end) { return NodeReader(input, pieces).read(begin, end); });
+  GraphNodes all;
+  for (base::Result<GraphNodes>& part : parts) {
+    if (!part.ok()) return part.error();
+    all.append(*std::move(part));
+  }
+  return all;
+}
+
+}  // namespace importers::tensorflow
