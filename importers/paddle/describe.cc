@@ -99,7 +99,7 @@ Describer::Describer(const Program& program, std::string_view text) : program_(p
 }
 
 /// Each block once, from a stack of our own: a hostile text may nest as deep as it is long.
-std::vector<Described> Describer::run() {
+std::vector<Described> Describer::named() {
   struct Frame {
     size_t block, next, place;
   };
@@ -118,7 +118,7 @@ std::vector<Described> Describer::run() {
       }
       const Operator& op = operators[frame.next++];
       const size_t place = open.size() == 1 ? frame.next - 1 : frame.place;
-      all.push_back({&op, describe(op, place)});
+      all.push_back(named(op, place));
       for (auto inner = op.blocks.rbegin(); inner != op.blocks.rend(); ++inner) {
         const auto block = static_cast<size_t>(*inner);
         if (block >= seen.size() || seen[block]) continue;
@@ -184,25 +184,30 @@ int64_t Describer::line_of(size_t offset) {
   return line_;
 }
 
-model::Operator Describer::describe(const Operator& op, size_t place) {
-  model::Operator made;
+Described Describer::named(const Operator& op, size_t place) {
+  Described named{&op, place, {}};
   const std::string_view type = shown_type(op);
-  made.type = base::escaped(type);
-  made.name = fmt::format("{}_{}", made.type, counts_[type]++);
+  named.record.type = base::escaped(type);
+  named.record.name = fmt::format("{}_{}", named.record.type, counts_[type]++);
+  named.record.line = line_of(op.offset);
+  return named;
+}
+
+void Describer::describe(Described& described) const {
+  const Operator& op = *described.op;
+  model::Operator& made = described.record;
   made.scope = scope_of(op);
-  made.phase = phase_of(op, place);
+  made.phase = phase_of(op, described.place);
   made.launches = is_in(plain_type(op), kLaunchNothing) ? model::Launches::nothing
                   : on_host(op)                         ? model::Launches::host
                                                         : model::Launches::device;
   made.device = base::escaped(op.attribute("op_device"));
   made.attributes = attributes_of(op);
-  made.line = line_of(op.offset);
   for (const Slot& slot : op.inputs) {
     for (const std::string_view name : slot.arguments) {
       if (!name.empty()) made.inputs.push_back(base::escaped(name));
     }
   }
-  return made;
 }
 
 }  // namespace importers::paddle

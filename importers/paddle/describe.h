@@ -13,17 +13,21 @@ namespace importers::paddle {
 
 struct Described {
   const Operator* op;
+  size_t place;  ///< in the program's own block: of this operator, or of the one that runs its block
   model::Operator record;
 };
 
-/// The operators of a program, those of inner blocks behind the one that runs them; shapes are not told yet.
+/// The operators of a program, those of inner blocks behind the one that runs them.
 class Describer {
  public:
   Describer(const Program& program, std::string_view text);
-  std::vector<Described> run();
+  /// With their names, types and lines alone.
+  std::vector<Described> named();
+  /// Tells all else but shapes.
+  void describe(Described& described) const;
 
  private:
-  model::Operator describe(const Operator& op, size_t place);
+  Described named(const Operator& op, size_t place);
   model::Phase phase_of(const Operator& op, size_t place) const;
   std::string scope_of(const Operator& op) const;
   std::string attributes_of(const Operator& op) const;

@@ -74,6 +74,13 @@ Search next_program(Cursor cursor) {
   return search;
 }
 
+void number_operators(Program& program) {
+  size_t number = 0;
+  for (Block& block : program.blocks) {
+    for (Operator& op : block.operators) op.number = number++;
+  }
+}
+
 std::unique_ptr<const std::string> without_marks(std::string_view bytes) {
   auto text = std::make_unique<std::string>();
   text->reserve(bytes.size());
@@ -179,6 +186,7 @@ base::Result<Listing> read_listing(const Input& input) {
   }
   if (listing.programs.empty())
     return base::error_at(input.path, listing.text, 0, "no program begins in this text; print one with print(program)");
+  for (Program& program : listing.programs) number_operators(program);
   return listing;
 }
 

@@ -57,6 +57,7 @@ struct Operator {
   std::string_view file;        ///< protobuf text alone has the Python source
   int64_t file_line = 0;
   size_t offset = 0;
+  size_t number = 0;  ///< in its program, block after block
 
   std::string_view attribute(std::string_view name) const;  ///< "" if there is none
 };

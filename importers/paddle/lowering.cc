@@ -222,12 +222,12 @@ void Lowering::run(const Block& block) {
 }
 
 void Lowering::run(const Operator& given) {
-  const auto name = names_->find(&given);
+  const std::string_view name = (*names_)[given.number];
   offset_ = given.offset;
   failure_.clear();
   const std::string_view type = shown_type(given);
   const auto line = static_cast<int32_t>(std::clamp<int64_t>(given.file_line, 0, INT32_MAX));
-  out_.at({name == names_->end() ? type : name->second, type, given.file, line});
+  out_.at({name.empty() ? type : name, type, given.file, line});
   lower(normals_.of(given));
 }
 

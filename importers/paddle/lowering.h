@@ -22,7 +22,7 @@ class Lowering {
  public:
   Lowering(const Program& program, const Input& input, std::string_view name, std::vector<PlacedNote>& notes);
 
-  using Names = std::unordered_map<const Operator*, std::string_view>;
+  using Names = std::vector<std::string_view>;  ///< by number
   /// The operators of the program's own block, and of blocks that they run, under their unique names.
   void run(const Names& names);
   /// Results of the program, and the module. Error: an operator broke a rule of shapes.

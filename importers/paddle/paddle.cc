@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <span>
 #include <unordered_map>
 
@@ -12,6 +13,7 @@
 #include "importers/paddle/listing.h"
 #include "importers/paddle/lowering.h"
 #include "src/base/hash.h"
+#include "src/base/parallel.h"
 #include "src/base/text.h"
 
 namespace importers::paddle {
@@ -60,20 +62,26 @@ void tell_operators(std::vector<Described>& described, std::span<const PlacedNot
 
 Made lower(const paddle::Program& program, const Input& input, std::string_view text, const std::string& name,
            std::vector<PlacedNote>& notes) {
-  std::vector<Described> described = Describer(program, text).run();
-  Lowering::Names names;
-  names.reserve(described.size());
-  for (const Described& one : described) names.emplace(one.op, one.record.name);
+  constexpr size_t kLeast = 512;  // operators that are worth a thread
+  Describer describer(program, text);
+  std::vector<Described> described = describer.named();
+  Lowering::Names names(described.size());
+  for (const Described& one : described) names[one.op->number] = one.record.name;
+  auto describing = std::async(described.size() < kLeast ? std::launch::deferred : std::launch::async, [&] {
+    for (Described& one : described) describer.describe(one);
+  });
   const size_t before = notes.size();
   Lowering lowering(program, input, name, notes);
   lowering.run(names);
+  describing.get();
   tell_operators(described, std::span(notes).subspan(before));
-  std::vector<model::Operator> operators;
-  for (Described& one : described) {
-    one.record.shape = lowering.shape_of(*one.op);
-    one.record.shape_from = one.record.shape.empty() ? model::Known::no : model::Known::given;
-    operators.push_back(std::move(one.record));
-  }
+  std::vector<model::Operator> operators(described.size());
+  base::for_all(operators.size(), kLeast, [&](size_t k) {
+    model::Operator& record = described[k].record;
+    record.shape = lowering.shape_of(*described[k].op);
+    record.shape_from = record.shape.empty() ? model::Known::no : model::Known::given;
+    operators[k] = std::move(record);
+  });
   return {std::move(operators), lowering.finish()};
 }
 

@@ -7,6 +7,7 @@
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/lower.h"
+#include "src/base/parallel.h"
 
 namespace importers::paddle {
 namespace {
@@ -229,29 +230,39 @@ std::string_view plain_type(const Operator& op) {
 Normal normal(const Operator& op, Form form) {
   Normal normal{&op, nullptr, {}};
   if (form == Form::readable || form == Form::protobuf) return normal;
-  normal.renamed = std::make_unique<Operator>(op);
+  normal.renamed = std::make_unique<Operator>();
   Operator& renamed = *normal.renamed;
+  renamed.id = op.id, renamed.attributes = op.attributes, renamed.distribution = op.distribution, renamed.blocks = op.blocks;
+  renamed.file = op.file, renamed.file_line = op.file_line, renamed.offset = op.offset, renamed.number = op.number;
   const bool in_place = shown_type(op).ends_with('_');
   const std::string_view type = plain_type(op);
   renamed.type = type;
-  if (type.starts_with("builtin.") || type.starts_with("cf.") || op.inputs.size() > 1) return normal;
+  const bool has_names = type.starts_with("builtin.") || type.starts_with("cf.") || op.inputs.size() > 1;
   const size_t operands = op.inputs.empty() ? 0 : op.inputs[0].arguments.size();
-  if (const Slots* slots = find_signature(type, operands)) {
+  const Slots* slots = has_names ? nullptr : find_signature(type, operands);
+  const Row* row = has_names || slots != nullptr ? nullptr : find_row(type);
+  if (slots != nullptr) {
     renamed.type = slots->signature->type;
     renamed.inputs = named(op.inputs, slots->inputs);
     renamed.outputs = named(op.outputs, slots->outputs);
     rename(renamed.attributes, slots->signature->attributes);
-  } else if (const Row* row = find_row(type)) {
+  } else if (row != nullptr) {
     renamed.inputs = named(op.inputs, words(row->needs));
     renamed.outputs = named(op.outputs, {type.ends_with("_grad") ? "X@GRAD" : "Out"});
+  } else {
+    renamed.inputs = op.inputs;
+    renamed.outputs = op.outputs;
   }
-  if (in_place) find_aliases(normal);
+  if (in_place && !has_names) find_aliases(normal);
   return normal;
 }
 
 Normals::Normals(const Program& program) {
   for (const Block& block : program.blocks) {
-    for (const Operator& op : block.operators) by_operator_.emplace(&op, normal(op, program.form));
+    const size_t before = by_number_.size();
+    by_number_.resize(before + block.operators.size());
+    constexpr size_t kLeast = 1024;  // operators that are worth a thread
+    base::for_all(block.operators.size(), kLeast, [&](size_t k) { by_number_[before + k] = normal(block.operators[k], program.form); });
   }
 }
 

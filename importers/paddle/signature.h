@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,7 +13,7 @@ namespace importers::paddle {
 /// An operator in the words of the old IR: one of the old IR is itself. `aliases`: outputs that take the memory of an input, as (output
 /// slot, input slot).
 struct Normal {
-  const Operator* given;
+  const Operator* given = nullptr;
   std::unique_ptr<Operator> renamed;  ///< of PIR
   std::vector<std::pair<std::string_view, std::string_view>> aliases;
 
@@ -32,10 +31,10 @@ Normal normal(const Operator& op, Form form);
 class Normals {
  public:
   explicit Normals(const Program& program);
-  const Normal& of(const Operator& op) const { return by_operator_.find(&op)->second; }
+  const Normal& of(const Operator& op) const { return by_number_[op.number]; }
 
  private:
-  std::unordered_map<const Operator*, Normal> by_operator_;
+  std::vector<Normal> by_number_;
 };
 
 }  // namespace importers::paddle
