@@ -49,7 +49,7 @@ void Background::work() {
   while (true) {
     changed_.wait(lock, [this] { return stops_ || !jobs_.empty(); });
     if (stops_) return;
-    const Job job = std::move(jobs_.front());
+    Job job = std::move(jobs_.front());
     const bool runs = status_.ok() && thrown_ == nullptr;
     lock.unlock();
     base::Status done;
@@ -64,6 +64,9 @@ void Background::work() {
     if (thrown != nullptr) thrown_ = thrown;
     jobs_.pop_front();
     changed_.notify_all();
+    lock.unlock();
+    job = nullptr;  // what it holds may be large: nobody waits until that is freed
+    lock.lock();
   }
 }
 

@@ -1,5 +1,5 @@
-// The rows of a module go to a thread of their own, and its text is printed and compressed on another meanwhile. The source's row comes
-// last, when its account is known; until then the transaction is open, and goes with everything in it if an error ends the import.
+// The rows of a module are made on one thread and written on another, while its text is printed and compressed on a third. The source's row
+// comes last, when its account is known; until then the transaction is open, and goes with everything in it if an error ends the import.
 #include "src/model/import.h"
 
 #include <fmt/format.h>
@@ -95,6 +95,19 @@ struct Import::Impl {
   NextIds next;
   Background background;  ///< after the transaction: has ended when that is rolled back
   std::optional<ProgramTables> tables;
+  Background rows;  ///< makes them; last: uses all of the above
+
+  base::Status take(ir::Module module, std::string text, std::vector<Operator> operators) {
+    struct Given {
+      ir::Module module;
+      std::string text;
+      std::vector<Operator> operators;
+    };
+    RETURN_IF_ERROR(rows.wait());
+    auto given = std::make_shared<const Given>(Given{std::move(module), std::move(text), std::move(operators)});
+    rows.submit([this, given = std::move(given)] { return add(given->module, given->text, given->operators); });
+    return {};
+  }
 
   base::Status add(const ir::Module& module, std::string_view text, std::span<const Operator> operators) {
     const auto pack = [&] { return text.empty() ? packed(ir::print(module)) : packed(text); };
@@ -129,17 +142,24 @@ base::Result<Import> Import::begin(Database& database, const Source& source) {
   if (!ids.existed) {
     ASSIGN_OR_RETURN(ids.source, database.integer("SELECT coalesce(max(id), 0) + 1 FROM source"));
   }
-  std::unique_ptr<Impl> impl(new Impl{database, std::move(transaction), std::move(ids), next, {}, {}});
+  std::unique_ptr<Impl> impl(new Impl{database, std::move(transaction), std::move(ids), next, {}, {}, {}});
   ASSIGN_OR_RETURN(impl->tables, ProgramTables::make(database, impl->background));
   return Import(std::move(impl));
 }
 
 base::Status Import::add(const ir::Module& module, std::string_view text, std::span<const Operator> operators) {
-  return impl_->ids.existed ? base::Status() : impl_->add(module, text, operators);
+  if (impl_->ids.existed) return {};
+  RETURN_IF_ERROR(impl_->rows.wait());
+  return impl_->add(module, text, operators);
+}
+
+base::Status Import::take(ir::Module module, std::string text, std::vector<Operator> operators) {
+  return impl_->ids.existed ? base::Status() : impl_->take(std::move(module), std::move(text), std::move(operators));
 }
 
 base::Result<ImportIds> Import::finish(const Imported& imported) {
   if (impl_->ids.existed) return impl_->ids;
+  RETURN_IF_ERROR(impl_->rows.wait());
   Database& database = impl_->database;
   const int64_t source = impl_->ids.source, first_op = impl_->add(imported.operators);
   impl_->tables->flush();

@@ -21,8 +21,8 @@ struct ImportIds {
   std::vector<std::vector<int64_t>> first_instruction;  ///< [module][comp]: rows of a computation are consecutive: id = first + instr
 };
 
-/// An import in one transaction. A module is written while the next one is read, and may go when add() returns: a file of any size needs
-/// the memory of its largest module. What does not reach finish() leaves nothing.
+/// An import in one transaction. A module is written while the next one is read: a file of any size needs the memory of its largest
+/// modules. What does not reach finish() leaves nothing.
 class Import {
  public:
   /// The database must not be used by others before finish(). Of bytes that it has already nothing is written.
@@ -34,6 +34,8 @@ class Import {
   /// `text`: what replay reads later; empty: as ir::print writes the module. `operators`: those that instructions name; others are taken
   /// from their metadata.
   base::Status add(const ir::Module& module, std::string_view text, std::span<const Operator> operators = {});
+  /// The same, but its rows are made while the caller goes on. Waits for those of the module before; errors may be told by a later call.
+  base::Status take(ir::Module module, std::string text, std::vector<Operator> operators);
   /// Everything of the file but its modules, which were added.
   base::Result<ImportIds> finish(const Imported& imported);
 

@@ -165,6 +165,27 @@ TEST_F(Import, TakesManyModulesOneByOne) {
   EXPECT_EQ(ask(path(), "SELECT plain FROM module m JOIN content c ON c.id = m.content WHERE m.position = 500"), "// 500");
 }
 
+TEST_F(Import, ModulesThatAreTakenHaveTheRowsOfThoseThatAreAdded) {
+  const Imported program = imported(kTwoOperators);
+  const std::vector<Operator> operators = {given("tower/head/MatMul", "MatMul", Phase::forward)};
+  for (const bool takes : {false, true}) {
+    auto store = Store::open(path(takes ? "taken.db" : "added.db"), OpenMode::append);
+    auto import = store->import(program.source);
+    for (int i = 0; i < 3; ++i) {
+      const std::string text = "// " + std::to_string(i);
+      ASSERT_TRUE((takes ? import->take(program.modules[0], text, operators) : import->add(program.modules[0], text, operators)).ok());
+    }
+    const auto ids = import->finish(program);
+    ASSERT_TRUE(ids.ok());
+    EXPECT_EQ(ids->modules, (std::vector<int64_t>{1, 2, 3}));
+  }
+  for (const std::string_view query :
+       {"SELECT * FROM module", "SELECT * FROM op", "SELECT * FROM instruction", "SELECT * FROM scope", "SELECT * FROM content"}) {
+    EXPECT_EQ(ask(path("taken.db"), query), ask(path("added.db"), query)) << query;
+    EXPECT_NE(ask(path("taken.db"), query), "") << query;
+  }
+}
+
 TEST_F(Import, TellsThatTheDiskIsFull) {
   const Imported program = imported(kProgram);
   auto database = Database::open(path(), Database::Access::write, std::chrono::milliseconds(0));
