@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <future>
+#include <memory>
 #include <span>
 #include <unordered_map>
 
@@ -46,6 +47,7 @@ std::string stem(std::string_view path) {
 struct Made {
   std::vector<model::Operator> operators;
   base::Result<ir::Module> module;
+  std::unique_ptr<Lowering> lowering;  ///< done with; freed after the module has been taken, while its rows are made
 };
 
 /// Notes about operators stand at them too.
@@ -71,18 +73,19 @@ Made lower(const paddle::Program& program, const Input& input, std::string_view 
     for (Described& one : described) describer.describe(one);
   });
   const size_t before = notes.size();
-  Lowering lowering(program, input, name, notes);
-  lowering.run(names);
+  auto lowering = std::make_unique<Lowering>(program, input, name, notes);
+  lowering->run(names);
   describing.get();
   tell_operators(described, std::span(notes).subspan(before));
   std::vector<model::Operator> operators(described.size());
   base::for_all(operators.size(), kLeast, [&](size_t k) {
     model::Operator& record = described[k].record;
-    record.shape = lowering.shape_of(*described[k].op);
+    record.shape = lowering->shape_of(*described[k].op);
     record.shape_from = record.shape.empty() ? model::Known::no : model::Known::given;
     operators[k] = std::move(record);
   });
-  return {std::move(operators), lowering.finish()};
+  auto module = lowering->finish();
+  return {std::move(operators), std::move(module), std::move(lowering)};
 }
 
 base::Status hand_over(const Input& input, const paddle::Program& program, const std::string& name, Listing& listing,
@@ -108,11 +111,12 @@ std::string options_text(const Options& options) {
 }  // namespace
 
 base::Result<model::Imported> read(const Input& input, const TakeModule& take) {
+  auto sha256 = std::async(std::launch::async, base::sha256_hex, input.bytes);
   ASSIGN_OR_RETURN(Listing listing, read_listing(input));
   model::Imported imported;
   imported.source.path = input.path;
   imported.source.format = "paddle";
-  imported.source.sha256 = base::sha256_hex(input.bytes);
+  imported.source.sha256 = sha256.get();
   imported.source.options = options_text(input.options);
   imported.source.bytes = static_cast<int64_t>(input.bytes.size());
   imported.source.records = "variables and operators";

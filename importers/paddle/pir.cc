@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <vector>
 
 #include "importers/paddle/cursor.h"
 #include "importers/paddle/listing.h"
+#include "src/base/hash.h"
 #include "src/base/text.h"
+#include "src/ir/hash_index.h"
 
 namespace importers::paddle {
 namespace {
@@ -281,9 +283,9 @@ class PirReader {
   void compare(const Operator& op, size_t k, size_t begin, Type type) {
     if (op.inputs.size() != 1 || k >= op.inputs[0].arguments.size() || op.inputs[0].arguments[k].empty()) return;
     const std::string_view name = op.inputs[0].arguments[k];
-    const auto found = spelt_.find(name);
-    if (found == spelt_.end() && !name.starts_with("%arg") && type.kind == Type::Kind::tensor) {
-      spelt_[name] = cursor_.since(begin);
+    const int64_t found = spelt_by_name_.find(base::hash64(name), [&](size_t at) { return spelt_[at].name == name; });
+    if (found < 0 && !name.starts_with("%arg") && type.kind == Type::Kind::tensor) {
+      spell(name, cursor_.since(begin));
       note(begin, "not-made", fmt::format("{} is used, but nothing here makes it: it becomes a parameter", name));
       Variable variable;
       variable.name = name;
@@ -291,10 +293,18 @@ class PirReader {
       variable.offset = begin;
       block().missing.push_back(std::move(variable));
     }
-    if (found == spelt_.end() || found->second.empty() || found->second == cursor_.since(begin)) return;
+    if (found < 0) return;
+    const std::string_view made = spelt_[static_cast<size_t>(found)].type;
+    if (made.empty() || made == cursor_.since(begin)) return;
     note(begin, "type-differs",
-         fmt::format("{} is {} where it is made, {} here", op.inputs[0].arguments[k], type_text(found->second),
-                     type_text(cursor_.since(begin))));
+         fmt::format("{} is {} where it is made, {} here", op.inputs[0].arguments[k], type_text(made), type_text(cursor_.since(begin))));
+  }
+
+  void spell(std::string_view name, std::string_view type) {
+    const size_t next = spelt_.size();
+    const size_t at = spelt_by_name_.find_or_add(base::hash64(name), next, [&](size_t other) { return spelt_[other].name == name; });
+    if (at == next) spelt_.push_back({name, {}});
+    spelt_[at].type = type;
   }
 
   base::Result<std::vector<Type>> result_types() {
@@ -320,7 +330,7 @@ class PirReader {
       Variable variable;
       variable.name = results[k];
       variable.offset = op.offset;
-      spelt_[results[k]] = types.empty() ? std::string_view() : spellings_[k];
+      spell(results[k], types.empty() ? std::string_view() : spellings_[k]);
       if (!types.empty()) variable.type = std::move(types[k]);
       block().variables.push_back(std::move(variable));
       ++listing_.read;
@@ -332,7 +342,11 @@ class PirReader {
   std::string_view title_;
   Listing& listing_;
   std::vector<Region> open_;
-  std::unordered_map<std::string_view, std::string_view> spelt_;  ///< a value's type as its producer prints it
+  struct Spelt {
+    std::string_view name, type;
+  };
+  std::vector<Spelt> spelt_;  ///< a value's type as its producer prints it
+  ir::HashIndex spelt_by_name_;
   std::vector<std::string_view> spellings_;
 };
 

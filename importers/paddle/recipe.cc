@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/hash.h"
+#include "src/ir/hash_index.h"
+
 namespace importers::paddle {
 namespace {
 
@@ -52,16 +55,22 @@ constexpr std::string_view kPassing[] = {"cast",  "reshape2", "squeeze2",   "uns
 
 Recipes::Recipes(const Program& program, const Normals& normals, const Sizes& sizes) {
   if (program.blocks.empty()) return;
-  std::unordered_map<std::string_view, const Variable*> variables;
+  const std::vector<Variable>& variables = program.blocks[0].variables;
+  ir::HashIndex by_name;
   std::unordered_map<std::string_view, std::string_view> from;
-  for (const Variable& variable : program.blocks[0].variables) variables.emplace(variable.name, &variable);
+  for (size_t k = 0; k < variables.size(); ++k)
+    by_name.find_or_add(base::hash64(variables[k].name), k, [&](size_t at) { return variables[at].name == variables[k].name; });
+  const auto find = [&](std::string_view name) {
+    const int64_t at = by_name.find(base::hash64(name), [&](size_t k) { return variables[k].name == name; });
+    return at < 0 ? nullptr : &variables[static_cast<size_t>(at)];
+  };
   const auto origin = [&](std::string_view name) {
     for (int k = 0; k < kLongestChain && from.contains(name); ++k) name = from[name];
     return name;
   };
   const auto dims_of = [&](std::string_view name) {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::vector<int64_t>() : sizes.assumed(found->second->type.dims);
+    const Variable* found = find(name);
+    return found == nullptr ? std::vector<int64_t>() : sizes.assumed(found->type.dims);
   };
   for (const Operator& given : program.blocks[0].operators) {
     const Operator& op = normals.of(given).op();
@@ -94,9 +103,8 @@ Recipes::Recipes(const Program& program, const Normals& normals, const Sizes& si
     }
     if (op.type == "elementwise_mul") {  // the weight of a normalisation
       const std::string_view y = first_argument(op.inputs, "Y");
-      const auto found = variables.find(y);
-      if (found != variables.end() && found->second->parameter && found->second->type.dims.size() == 1)
-        recipes_.emplace(y, R"({"uniform": [0.5, 1.5]})");
+      const Variable* found = find(y);
+      if (found != nullptr && found->parameter && found->type.dims.size() == 1) recipes_.emplace(y, R"({"uniform": [0.5, 1.5]})");
     }
     const std::string_view master = first_argument(op.inputs, "MasterParam");
     if (const auto same = recipes_.find(first_argument(op.inputs, "Param")); !master.empty() && same != recipes_.end())

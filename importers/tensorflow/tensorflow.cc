@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <iterator>
 #include <unordered_map>
 
@@ -55,7 +56,6 @@ model::Source source_of(const Input& input, const NodeList& list) {
   model::Source source;
   source.path = input.path;
   source.format = "tensorflow-nodes";
-  source.sha256 = base::sha256_hex(input.bytes);
   source.bytes = static_cast<int64_t>(input.bytes.size());
   source.records = "operators";
   source.read = list.read;
@@ -133,9 +133,11 @@ base::Status hand_over(const Input& input, const Family& family, std::vector<mod
 Match match_nodes(const Input& input) { return match_node_list(input.bytes); }
 
 base::Result<model::Imported> read_nodes(const Input& input, const TakeModule& take) {
+  auto sha256 = std::async(std::launch::async, base::sha256_hex, input.bytes);
   NodeList list = read_node_list(input.bytes);
   model::Imported imported;
   imported.source = source_of(input, list);
+  imported.source.sha256 = sha256.get();
   std::vector<model::Operator> operators = operators_of(list);
   imported.notes = std::move(list.notes);
   if (std::ranges::find(operators, "", &model::Operator::type) != operators.end()) imported.notes.push_back(untyped(operators));
