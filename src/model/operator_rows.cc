@@ -80,10 +80,11 @@ int64_t OperatorRows::scope_row(std::span<const std::string_view> parts) {
 }
 
 int64_t OperatorRows::scope_row(std::string_view path, int64_t parent, int64_t depth) {
-  const auto [row, fresh] = scopes_.try_emplace(std::string(path), next_.scope);
-  if (!fresh) return row->second;
+  const auto id = static_cast<size_t>(paths_.intern(path));
+  if (id >= scope_rows_.size()) scope_rows_.resize(id + 1);
+  if (scope_rows_[id] != 0) return scope_rows_[id];
   tables_.scope.add(next_.scope, or_null(place_.module), or_null(parent), depth, path);
-  return next_.scope++;
+  return scope_rows_[id] = next_.scope++;
 }
 
 }  // namespace model

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "src/ir/hash_index.h"
@@ -44,11 +43,12 @@ class OperatorRows {
   int64_t position_ = 0;
   std::vector<std::string_view> given_;  ///< names by row - first_given_, of programs with instructions
   int64_t first_given_ = 0;
-  ir::HashIndex index_;                              ///< of given_
-  std::unordered_map<std::string, int64_t> scopes_;  ///< by path
-  std::string scope_path_;                           ///< of the operator before
-  std::vector<Scope> open_;                          ///< its scopes, outermost first
-  std::string inputs_;                               ///< of the operator in hand, as JSON
+  ir::HashIndex index_;              ///< of given_
+  ir::Strings paths_;                ///< of scopes
+  std::vector<int64_t> scope_rows_;  ///< by path; 0: not written yet
+  std::string scope_path_;           ///< of the operator before
+  std::vector<Scope> open_;          ///< its scopes, outermost first
+  std::string inputs_;               ///< of the operator in hand, as JSON
 };
 
 }  // namespace model
