@@ -53,7 +53,9 @@ std::vector<std::string_view> split_commas(std::string_view text, size_t most) {
 std::vector<std::string_view> split_columns(std::string_view text) {
   std::vector<std::string_view> parts;
   for (text = base::trimmed(text, " \t"); !text.empty();) {
-    const size_t end = std::min({text.find('\t'), text.find("  "), text.size()});
+    size_t end = text.find_first_of("\t ");
+    while (end < text.size() && text[end] == ' ' && !text.substr(end + 1).starts_with(' ')) end = text.find_first_of("\t ", end + 1);
+    end = std::min(end, text.size());
     parts.push_back(base::trimmed(text.substr(0, end), " \t"));
     text = base::trimmed(text.substr(end), " \t");
   }
@@ -67,10 +69,10 @@ std::vector<Column> header(std::string_view line, bool csv) {
     for (const std::string_view title : split_commas(line, 64)) columns.push_back(column_of(title));
     return columns;
   }
-  for (size_t open = line.find('['); open != line.npos; open = line.find('[', open + 1)) {
-    const size_t close = line.find(']', open);
-    if (close == line.npos) break;
-    columns.push_back(column_of(line.substr(open + 1, close - open - 1)));
+  for (size_t close = line.find(']'); close != line.npos; close = line.find(']')) {
+    const size_t open = line.substr(0, close).rfind('[');
+    if (open != line.npos) columns.push_back(column_of(line.substr(open + 1, close - open - 1)));
+    line.remove_prefix(close + 1);
   }
   return columns;
 }

@@ -1,6 +1,8 @@
 // Logs line by line: prefixes, pairs of begin and end, shapes, tables.
 #include <fmt/format.h>
 
+#include <ctime>
+
 #include "importers/tensorflow/log.h"
 #include "importers/tensorflow/vlog.h"
 #include "tests/unit/tensorflow_logs/fixture.h"
@@ -186,6 +188,17 @@ TEST(Summarizer, TensorFlowLiteWithoutStartAndWithInitialisation) {
   EXPECT_EQ(timing(read, 1).begin_ns, 1'500'000);
   EXPECT_EQ(timing(read, 1).duration_ns, 250'000);
   EXPECT_EQ(read.source.dropped, 2);
+}
+
+TEST(Summarizer, WideLinesTakeLinearTime) {
+  constexpr int kColumns = 1'000'000;
+  const std::string table = "============ Run Order ============\n\t[[node type]]\t[avg ms]\t[name]\n\tConv2D\t1.5\ta b\n";
+  std::string columns = "[x]", brackets;
+  for (int i = 0; i < kColumns; ++i) columns += "\t[x]", brackets += '[';
+  const std::clock_t begin = std::clock();
+  const model::Imported read = imported(table + columns + "\n" + brackets + "[node type]\n" + table);
+  EXPECT_LT(std::clock() - begin, 2 * CLOCKS_PER_SEC);  // quadratic: half a minute
+  EXPECT_EQ(op(read, "a b").type, "Conv2D");
 }
 
 TEST(Summarizer, Csv) {
