@@ -160,9 +160,9 @@ Batch ragged_dot(const Call& call) {
   return share(converted(std::move(out), call.shape.type));
 }
 
-Batch scaled_dot(const Call& call) {
-  if (call.instr.operands.size() != 4) return call.fail("takes two operands and their scales");
-  const ir::DotDims dims = ir::attr_dot_dims(call.module(), call.instr);
+namespace {
+
+Batch scaled_product(const Call& call, const ir::DotDims& dims) {
   const ir::Shape &a_shape = call.operand_shape(0), &b_shape = call.operand_shape(1);
   if (kind_of(call.operand_shape(2).type) != Kind::real || kind_of(call.operand_shape(3).type) != Kind::real)
     return call.fail("takes scales that are floats");
@@ -190,6 +190,24 @@ Batch scaled_dot(const Call& call) {
     store_sum(call, out, i, sum);
   }
   return share(std::move(out));
+}
+
+}  // namespace
+
+Batch scaled_dot(const Call& call) {
+  if (call.instr.operands.size() != 4) return call.fail("takes two operands and their scales");
+  return scaled_product(call, ir::attr_dot_dims(call.module(), call.instr));
+}
+
+Batch scaled_dot_call(const Call& call) {
+  const size_t rank = call.shape.dims.size();
+  const bool fits = call.instr.operands.size() == 4 && rank >= 2 && static_cast<size_t>(call.operand_shape(0).rank()) == rank &&
+                    static_cast<size_t>(call.operand_shape(1).rank()) == rank;
+  if (!fits) return call.fail("takes two operands of its result's rank and their scales");
+  ir::DotDims dims;
+  for (int64_t d = 0; d + 2 < static_cast<int64_t>(rank); ++d) dims.lhs_batch.push_back(d), dims.rhs_batch.push_back(d);
+  dims.lhs_contracting = dims.rhs_contracting = {static_cast<int64_t>(rank) - 1};
+  return scaled_product(call, dims);
 }
 
 }  // namespace replay::reference

@@ -1,4 +1,5 @@
-// LAPACK's syevd and heevd as JAX calls them on the CPU: eigenvalues of Hermitian matrices, ascending, and their vectors as columns.
+// LAPACK's syevd and heevd as JAX calls them on the CPU, and the same of cuSOLVER, hipSOLVER and of XLA for TPU: eigenvalues of Hermitian
+// matrices, ascending, and their vectors as columns.
 //
 // By Jacobi's cyclic rotations (Golub & Van Loan, Matrix Computations, §8.5): each makes one pair of elements beside the diagonal zero;
 // what is left shrinks with its square once it is small. Signs (phases) of the vectors are open, in LAPACK too; here the first element
@@ -78,13 +79,10 @@ Complex turn(Square& vectors, size_t column) {
   return 1;
 }
 
-}  // namespace
-
-std::vector<Values> lapack_syevd(const Call& call) {
+std::vector<Values> eigen(const Call& call, bool lower, bool wanted) {
   const ir::Shape& shape = call.operand_shape(0);
   const bool square = shape.rank() >= 2 && shape.dims.back() == shape.dims[shape.dims.size() - 2];
   if (!square || kind_of(shape.type) == Kind::integer) return call.fail("takes square matrices of floats"), std::vector<Values>();
-  const bool lower = letter_option(call, "uplo", 'L') != 'U', wanted = letter_option(call, "mode", 'V') != 'N';
   const auto n = static_cast<size_t>(shape.dims.back());
   Values out = *call.whole(0);
   out.bound.clear();
@@ -114,6 +112,16 @@ std::vector<Values> lapack_syevd(const Call& call) {
   std::vector<Values> leaves;
   for (Values* leaf : {&out, &values, &info}) leaves.push_back(std::move(*leaf));
   return leaves;
+}
+
+}  // namespace
+
+std::vector<Values> lapack_syevd(const Call& call) { return eigen(call, lower_option(call), letter_option(call, "mode", 'V') != 'N'); }
+
+/// The first of its options, "1,1,100,1e-6", says that the lower triangle is given.
+std::vector<Values> tpu_eigh(const Call& call) {
+  const std::string_view options = ir::attr_text(call.module(), call.instr, "backend_config").value_or("");
+  return eigen(call, !options.starts_with("\"0") && !options.starts_with("0"), true);
 }
 
 }  // namespace replay::reference

@@ -1,6 +1,6 @@
-// LAPACK's custom calls, as JAX makes them on the CPU: potrf, getrf, geqrf, orgqr (ungqr), trsm. The algorithms are LAPACK's unblocked
-// ones, so that signs, pivots and what stays in the other triangle are the same. Matrices are logical; their columns may stand first in
-// memory.
+// LAPACK's custom calls, as JAX makes them on the CPU: potrf, getrf, geqrf, orgqr (ungqr), trsm; and the same of cuSOLVER, hipSOLVER and of
+// XLA for TPU. The algorithms are LAPACK's unblocked ones, so that signs, pivots and what stays in the other triangle are the same.
+// Matrices are logical; their columns may stand first in memory.
 //
 // Options are letters in backend_config, as numbers: {uplo = 76 : ui8} is 'L'. `info` is 0, or one more than the column where it ended.
 #include <algorithm>
@@ -17,6 +17,14 @@ char letter_option(const Call& call, std::string_view key, char otherwise) {
   if (digits == std::string_view::npos) return otherwise;
   return static_cast<char>(std::strtol(std::string(text.substr(digits, 4)).c_str(), nullptr, 10));
 }
+
+bool true_option(const Call& call, std::string_view key, bool otherwise) {
+  const std::string_view text = ir::attr_text(call.module(), call.instr, "backend_config").value_or("");
+  const size_t at = text.find(key);
+  return at == std::string_view::npos ? otherwise : text.substr(at + key.size()).starts_with(" = true");
+}
+
+bool lower_option(const Call& call) { return true_option(call, "lower", letter_option(call, "uplo", 'L') != 'U'); }
 
 namespace {
 
@@ -57,7 +65,7 @@ std::vector<Values> leaves(const Call& call, Matrices a, std::vector<Values> mor
 
 std::vector<Values> lapack_potrf(const Call& call) {
   Matrices a = matrices_of(call);
-  const bool lower = letter_option(call, "uplo", 'L') != 'U';
+  const bool lower = lower_option(call);
   Values info = zeros(ir::Type::s32, a.count);
   if (a.m != a.n) return call.fail("takes square matrices"), std::vector<Values>();
   const auto get = [&](size_t b, size_t row, size_t column) { return lower ? a.at(b, row, column) : std::conj(a.at(b, column, row)); };
@@ -172,6 +180,43 @@ std::vector<Values> lapack_orgqr(const Call& call) {
     }
   }
   return leaves(call, std::move(q), {});
+}
+
+/// What rows are where after the exchanges of each line of pivots, counted from 0: of as many rows as `permutation` has in a line.
+Values rows_after(const Values& pivots, size_t steps, size_t rows, size_t count) {
+  Values permutation = zeros(ir::Type::s32, count * rows);
+  for (size_t b = 0; b < count; ++b) {
+    const auto line = permutation.integer.begin() + static_cast<std::ptrdiff_t>(b * rows);
+    for (size_t i = 0; i < rows; ++i) line[static_cast<std::ptrdiff_t>(i)] = static_cast<int64_t>(i);
+    for (size_t i = 0; i < std::min(steps, rows); ++i) {
+      const int64_t other = pivots.integer[b * steps + i];
+      if (other >= 0 && other < static_cast<int64_t>(rows)) std::swap(line[static_cast<std::ptrdiff_t>(i)], line[other]);
+    }
+  }
+  return permutation;
+}
+
+std::vector<Values> pivots_to_permutation(const Call& call) {
+  const ir::Shape& shape = call.operand_shape(0);
+  if (kind_of(shape.type) != Kind::integer || shape.dims.empty() || call.shape.dims.size() != shape.dims.size())
+    return call.fail("takes lines of pivots"), std::vector<Values>();
+  const auto steps = static_cast<size_t>(shape.dims.back()), rows = static_cast<size_t>(call.shape.dims.back());
+  const Batch pivots = call.whole(0);
+  std::vector<Values> leaves;
+  leaves.push_back(rows_after(*pivots, steps, rows, steps == 0 ? 0 : size(*pivots) / steps));
+  return leaves;
+}
+
+/// The factors, the pivots counted from 0, and the rows after all exchanges.
+std::vector<Values> tpu_lu(const Call& call) {
+  std::vector<Values> leaves = lapack_getrf(call);
+  if (leaves.size() != 3) return leaves;
+  const ir::Shape& shape = call.operand_shape(0);
+  const auto rows = static_cast<size_t>(shape.dims[shape.dims.size() - 2]);
+  for (int64_t& pivot : leaves[1].integer) --pivot;
+  const size_t count = size(leaves[2]);
+  leaves[2] = rows_after(leaves[1], count == 0 ? 0 : size(leaves[1]) / count, rows, count);
+  return leaves;
 }
 
 std::vector<Values> lapack_trsm(const Call& call) {

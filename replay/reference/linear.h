@@ -20,6 +20,10 @@ void stable_bound(const Call& call, Values& values, size_t n);
 
 /// A letter of a LAPACK call's backend_config, where it stands as its number: {uplo = 76 : ui8} is 'L'.
 char letter_option(const Call& call, std::string_view key, char otherwise);
+/// What stands as `key = true` or `key = false` in the backend_config of a GPU library's call.
+bool true_option(const Call& call, std::string_view key, bool otherwise);
+/// Which triangle is given: {uplo = 76 : ui8} (LAPACK) or {lower = true} (cuSOLVER, hipSOLVER).
+bool lower_option(const Call& call);
 
 struct Triangular {
   bool left = true, lower = true, unit_diagonal = false, transposed = false, conjugated = false;

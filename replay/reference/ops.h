@@ -93,13 +93,22 @@ Batch threefry_call(const Call& call);  ///< (k0, k1, x0, x1) → both words of 
 // contract_ragged.cc
 Batch ragged_dot(const Call& call);
 Batch scaled_dot(const Call& call);
-// lapack_calls.cc: LAPACK's custom calls
+Batch scaled_dot_call(const Call& call);  ///< __op$block_scaled_dot: sums over the last dimension of both
+// lapack_calls.cc, eigen_calls.cc, singular_calls.cc, banded_calls.cc: custom calls of LAPACK, of the GPUs' libraries and of XLA for TPU
+std::vector<Values> tpu_lu(const Call& call);
+std::vector<Values> tpu_eigh(const Call& call);
+std::vector<Values> pivots_to_permutation(const Call& call);
 std::vector<Values> lapack_potrf(const Call& call);
 std::vector<Values> lapack_getrf(const Call& call);
 std::vector<Values> lapack_geqrf(const Call& call);
 std::vector<Values> lapack_orgqr(const Call& call);
 std::vector<Values> lapack_trsm(const Call& call);
 std::vector<Values> lapack_syevd(const Call& call);
+std::vector<Values> lapack_gesdd(const Call& call);  ///< also gesvd
+std::vector<Values> jacobi_svd(const Call& call);    ///< cuSOLVER's: V in the place of Vᴴ
+std::vector<Values> lapack_gtsv(const Call& call);
+std::vector<Values> gpu_gtsv(const Call& call);  ///< the solution alone
+std::vector<Values> csr_product(const Call& call);
 // convolution_calls.cc: cuDNN's custom calls
 std::vector<Values> cudnn_forward(const Call& call);
 std::vector<Values> cudnn_backward_input(const Call& call);
