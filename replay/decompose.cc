@@ -295,7 +295,11 @@ constexpr Row kRows[] = {{"__cublas$lt$matmul", take_matmul_apart, make_matmul_w
                          {"__cudnn$fmhaSoftmax", take_attention_apart},
                          {"__cudnn$fmhaScaleBiasSoftmax", take_attention_apart},
                          {"__cudnn$norm", take_cudnn_norm_apart},
-                         {"__onednn$layernorm", take_onednn_norm_apart}};
+                         {"__onednn$layernorm", take_onednn_norm_apart},
+                         {"SPMDFullToShardShape", take_shards_apart},
+                         {"SPMDShardToFullShape", take_shards_apart},
+                         {"xla.sdy.GlobalToLocalShape", take_shards_apart},
+                         {"xla.sdy.LocalToGlobalShape", take_shards_apart}};
 
 const Row* row_of(const ir::Module& module, const ir::Instr& instr) {
   if (instr.op != Op::custom_call) return nullptr;

@@ -100,5 +100,7 @@ void take_attention_apart(Editor& edit, Id id);
 /// decompose_norm.cc: layer normalisation as cuDNN (forward) and oneDNN are called for it.
 void take_cudnn_norm_apart(Editor& edit, Id id);
 void take_onednn_norm_apart(Editor& edit, Id id);
+/// decompose_shards.cc: a program's arrays cut for one device, and together again.
+void take_shards_apart(Editor& edit, Id id);
 
 }  // namespace replay::apart

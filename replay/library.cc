@@ -209,11 +209,11 @@ Result<Shared> row(const Call& call) {
   return std::make_shared<const LibraryOp>(std::move(op));
 }
 
-struct Row {
+struct LibraryRow {
   ir::Op op;
   Result<Shared> (*make)(const Call&);
 };
-constexpr Row kRows[] = {
+constexpr LibraryRow kLibraryRows[] = {
     {ir::Op::convolution, row<convolution_of>},           {ir::Op::fft, row<fft_of>},    {ir::Op::cholesky, row<cholesky_of>},
     {ir::Op::triangular_solve, row<triangular_solve_of>}, {ir::Op::topk, row<top_k_of>},
 };
@@ -340,8 +340,8 @@ Permute permute_between(const ir::Shape& from, const ir::Shape& to) {
 
 Result<Shared> library_op(const ir::Module& module, ir::InstrRef ref) {
   const ir::Instr& instr = module.instr(ref.comp, ref.instr);
-  const auto found = std::ranges::find(kRows, instr.op, &Row::op);
-  Result<Shared> (*make)(const Call&) = found == std::end(kRows) ? nullptr : found->make;
+  const auto found = std::ranges::find(kLibraryRows, instr.op, &LibraryRow::op);
+  Result<Shared> (*make)(const Call&) = found == std::end(kLibraryRows) ? nullptr : found->make;
   if (instr.op == ir::Op::custom_call) {
     const auto known = std::ranges::find(kTargets, ir::attr_string(module, instr, "custom_call_target"), &TargetRow::target);
     make = known == std::end(kTargets) ? nullptr : known->make;

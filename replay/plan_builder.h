@@ -30,6 +30,7 @@ class PlanBuilder {
   base::Status visit(Scope& scope, Block& block, ir::InstrId id);
   base::Result<Leaves> inline_call(ir::CompId comp, const Leaves& arguments, Block& block);
   base::Status add_call(Scope& scope, Block& block, ir::InstrId id);
+  const ir::Shape& state_shape(const ir::Instr& loop) const;
   base::Status add_while(Scope& scope, Block& block, ir::InstrId id);
   base::Status add_conditional(Scope& scope, Block& block, ir::InstrId id);
   base::Status add_async_start(Scope& scope, Block& block, ir::InstrId id);

@@ -316,6 +316,14 @@ base::Status PlanBuilder::add_call(Scope& scope, Block& block, ir::InstrId id) {
   return {};
 }
 
+/// The state of a loop has the layouts in which its body reads it: what the text says outside would be rearranged in each iteration.
+const ir::Shape& PlanBuilder::state_shape(const ir::Instr& loop) const {
+  const ir::Computation& body = module_.comp(ir::attr_calls(module_, loop, "body").at(0));
+  if (body.parameters.size() != 1) return module_.shape(loop);
+  const ir::Shape& inside = module_.shape(body.instrs[static_cast<size_t>(body.parameters[0])]);
+  return ir::same_dims(inside, module_.shape(loop)) ? inside : module_.shape(loop);
+}
+
 base::Status PlanBuilder::add_while(Scope& scope, Block& block, ir::InstrId id) {
   const ir::Instr& instr = module_.instr(scope.comp, id);
   if (never_ends(module_, {scope.comp, id})) {
@@ -332,8 +340,9 @@ base::Status PlanBuilder::add_while(Scope& scope, Block& block, ir::InstrId id) 
   auto loop = std::make_unique<Loop>();
   loop->name = module_.name_of(instr);
   loop->instr = {scope.comp, id};
-  const Leaves init = laid_out(operand_leaves(scope, instr), module_.shape(instr), block, loop->name + ".init", loop->instr);
-  const auto shapes = ir::leaves(module_.shape(instr));
+  const ir::Shape& state = state_shape(instr);
+  const Leaves init = laid_out(operand_leaves(scope, instr), state, block, loop->name + ".init", loop->instr);
+  const auto shapes = ir::leaves(state);
   for (size_t i = 0; i < init.size(); ++i) {
     loop->state.push_back(init[i] < 0 ? -1 : new_buffer(Buffer::Kind::temporary, leaf_name(loop->name, shapes[i].path), *shapes[i].shape));
   }
@@ -344,7 +353,7 @@ base::Status PlanBuilder::add_while(Scope& scope, Block& block, ir::InstrId id) 
   ++maybe_;
   ASSIGN_OR_RETURN(const Leaves next, inline_call(ir::attr_calls(module_, instr, "body").at(0), loop->state, loop->body));
   --maybe_;
-  loop->next = laid_out(next, module_.shape(instr), loop->body, loop->name + ".next", loop->instr);
+  loop->next = laid_out(next, state, loop->body, loop->name + ".next", loop->instr);
   copy_leaves(loop->body, loop->name + ".next", loop->instr, loop->next, loop->state);
   loops_.emplace_back(first, std::max(first, next_step_ - 1));
   if (const auto trips = trip_count(module_, loop->instr)) {
@@ -352,8 +361,10 @@ base::Status PlanBuilder::add_while(Scope& scope, Block& block, ir::InstrId id) 
     scale_trips(loop->cond, static_cast<double>(*trips) + 1);
     scale_trips(loop->body, static_cast<double>(*trips));
   }
-  scope.leaves[static_cast<size_t>(id)] = loop->state;
+  const Leaves last = loop->state;
   block.emplace_back(std::move(loop));
+  scope.leaves[static_cast<size_t>(id)] =
+      laid_out(last, module_.shape(instr), block, std::string(module_.name_of(instr)), {scope.comp, id});
   return {};
 }
 

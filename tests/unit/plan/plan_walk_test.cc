@@ -1,6 +1,8 @@
 // Plans of programs with calls, loops, branches and tuples: which steps there are, what they read and write, how long buffers live.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/plan/planned.h"
 
 namespace replay {
@@ -208,6 +210,40 @@ ENTRY main {
 })");
   EXPECT_EQ(names(p->plan), Names{"c.laid_out"});
   EXPECT_EQ(p->plan.steps[0]->cls, Class::copy);
+}
+
+/// As JAX writes a scan over a transposed array: the state arrives in another layout than the body's parameter has.
+TEST(PlanWalk, TheStateOfALoopIsRearrangedOutsideIt) {
+  const auto p = planned(R"(
+body {
+  s = (s32[], f32[4,2]{1,0}, f32[4,2]{1,0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[4,2]{1,0} get-tuple-element(s), index=1
+  y = f32[4,2]{1,0} get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  z = f32[4,2]{1,0} add(x, y)
+  ROOT n = (s32[], f32[4,2]{1,0}, f32[4,2]{1,0}) tuple(j, x, z)
+}
+cond {
+  s = (s32[], f32[4,2]{1,0}, f32[4,2]{1,0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  most = s32[] constant(8)
+  ROOT c = pred[] compare(i, most), direction=LT
+}
+ENTRY main {
+  a = f32[2,4]{1,0} parameter(0)
+  zero = s32[] constant(0)
+  t = f32[4,2]{0,1} transpose(a), dimensions={1,0}
+  b = f32[4,2]{1,0} parameter(1)
+  init = (s32[], f32[4,2]{0,1}, f32[4,2]{1,0}) tuple(zero, t, b)
+  w = (s32[], f32[4,2]{0,1}, f32[4,2]{1,0}) while(init), condition=cond, body=body
+  ROOT r = f32[4,2]{1,0} get-tuple-element(w), index=2
+})");
+  const Names all = names(p->plan);
+  EXPECT_EQ(std::ranges::count(all, "w.init.1.laid_out"), 1);
+  EXPECT_EQ(std::ranges::count_if(all, [](const std::string& name) { return name.ends_with(".laid_out"); }), 2)
+      << "into and out of the loop";
 }
 
 TEST(PlanWalk, WhatNobodyKnowsIsSkippedWithItsName) {
