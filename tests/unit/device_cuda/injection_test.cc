@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -114,6 +115,7 @@ class Injection : public testing::TestWithParam<const char*> {
 TEST_P(Injection, EveryCallThatFailsIsTold) {
   const std::vector<Injected> chosen = choose();
   EXPECT_GT(chosen.size(), 700u);
+  std::cout << chosen.size() << " errors are given" << std::endl;
   for (const Injected& one : chosen) {
     expect_told(one);
     if (HasFailure()) FAIL() << testing::PrintToString(one);
