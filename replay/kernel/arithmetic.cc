@@ -14,7 +14,6 @@ using ir::Op;
 using ir::Type;
 
 bool is_signed(Type type) { return ir::info(type).kind == ir::TypeInfo::Kind::signed_; }
-int width(Reg reg) { return reg == Reg::i1 ? 1 : 8 * bytes(reg); }
 NodeId number(Graph& g, Reg type, double value) {
   return is_float(type) ? g.real(type, value) : g.integer(type, static_cast<int64_t>(value));
 }

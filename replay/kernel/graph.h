@@ -18,6 +18,8 @@ namespace kernel {
 enum class Reg : uint8_t { i1, i8, i16, i32, i64, f16, f32, f64 };
 inline bool is_float(Reg reg) { return reg >= Reg::f16; }
 int bytes(Reg reg);
+/// Bits of a value: of i1 one, which takes a byte.
+inline int width(Reg reg) { return reg == Reg::i1 ? 1 : 8 * bytes(reg); }
 /// The integer register of the same size.
 Reg integer_of(Reg reg);
 std::string_view text(Reg reg);

@@ -163,7 +163,7 @@ std::string CFunction::filled(const Line& l, std::string_view form) const {
   const auto with_sign = [](Reg reg) { return is_float(reg) ? "" : kCSigned[static_cast<size_t>(reg)]; };
   const auto arg = [&](size_t i) { return i < l.args.size() ? value(l.args[i]) : ""; };
   return fmt::format(fmt::runtime(form), fmt::arg("t", type(l.reg)), fmt::arg("s", with_sign(l.reg)), fmt::arg("us", with_sign(from)),
-                     fmt::arg("f", l.reg == Reg::f32 ? "f" : ""), fmt::arg("bits", 8 * bytes(l.reg)), fmt::arg("a", arg(0)),
+                     fmt::arg("f", l.reg == Reg::f32 ? "f" : ""), fmt::arg("bits", width(l.reg)), fmt::arg("a", arg(0)),
                      fmt::arg("b", arg(1)), fmt::arg("c", arg(2)));
 }
 

@@ -182,7 +182,7 @@ std::string CudaFunction::filled(const Line& l, std::string_view form) const {
   const auto arg = [&](size_t i) { return i < l.args.size() ? value(l.args[i]) : ""; };
   return fmt::format(fmt::runtime(form), fmt::arg("t", type(l)), fmt::arg("s", with_sign(l.id)), fmt::arg("w", wide(l.id)),
                      fmt::arg("us", with_sign(read)), fmt::arg("uw", wide(read)), fmt::arg("f", l.reg == Reg::f32 ? "f" : ""),
-                     fmt::arg("bits", 8 * bytes(l.reg)), fmt::arg("a", arg(0)), fmt::arg("b", arg(1)), fmt::arg("c", arg(2)));
+                     fmt::arg("bits", width(l.reg)), fmt::arg("a", arg(0)), fmt::arg("b", arg(1)), fmt::arg("c", arg(2)));
 }
 
 /// Of floats to floats, and of i1 to numbers: true is -1 where it has a sign.
