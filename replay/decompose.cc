@@ -40,6 +40,12 @@ Id leaky_relu(Body& b, Id x, double slope) { return where_positive(b, x, b.op(Op
 
 using Activation = Id (*)(Body&, Id, double slope);
 
+/// The array that a call gives, alone or before its workspace.
+std::optional<ir::Shape> first_result(const ir::Shape& call) {
+  const ir::Shape& first = call.is_tuple() && !call.elements.empty() ? call.elements[0] : call;
+  return first.is_array() ? std::optional(first) : std::nullopt;
+}
+
 // ---- cuBLASLt
 
 struct FollowUp {
@@ -74,7 +80,7 @@ const FollowUp* follow_up_of(std::string_view name) {
 
 /// The call's results from what goes into its epilogue; `bias` is the shape of the body's next parameter, where there is one.
 std::vector<Id> followed(Body& body, const FollowUp& epilogue, Id x, const ir::Shape& bias, const ir::Shape& call) {
-  const ir::Shape& result = call.is_tuple() ? call.elements.at(0) : call;
+  const ir::Shape& result = call.is_tuple() ? call.elements[0] : call;
   if (epilogue.bias) x = body.op(Op::add, x, body.spread(body.parameter(bias), {result.rank() - 1}));
   std::vector<Id> results = {body.as(epilogue.apply(body, x, 0), result.type)};
   if (epilogue.aux) results.push_back(body.as(x, call.elements[1].type));
@@ -95,10 +101,13 @@ std::optional<Matmul> matmul_of(Editor& edit, Id id, size_t factors) {
   const auto config = ir::gemm_config(edit.module(), edit.instr(id));
   if (!config.ok()) return std::nullopt;
   Matmul m{*config, follow_up_of(config->epilogue), edit.instr(id).operands, size_t{2} + (config->beta != 0 ? 1 : 0), edit.shape(id), {}};
-  m.result = m.shape.is_tuple() ? m.shape.elements.at(0) : m.shape;
+  const std::optional<ir::Shape> result = first_result(m.shape);
+  if (!result || result->dims.empty()) return std::nullopt;
+  m.result = *result;
   if (m.epilogue == nullptr || ir::is_complex(m.result.type)) return std::nullopt;
   if (m.operands.size() != m.inputs + factors + (m.epilogue->bias ? 1 : 0)) return std::nullopt;
-  if (m.epilogue->aux && (!m.shape.is_tuple() || m.shape.elements.size() < 2)) return std::nullopt;
+  if (m.epilogue->aux && (!m.shape.is_tuple() || m.shape.elements.size() < 2 || m.shape.elements[1].dims != m.result.dims))
+    return std::nullopt;
   const ir::Shape& last = edit.shape(m.operands.back());
   if (m.epilogue->bias && (last.rank() != 1 || last.dims != std::vector{m.result.dims.back()})) return std::nullopt;
   return m;
@@ -213,13 +222,14 @@ std::optional<BiasedConvolution> biased_convolution_of(Editor& edit, Id id) {
       flat_config(edit.module(), edit.instr(id), "cudnn_conv_backend_config"), nullptr, edit.instr(id).operands, edit.shape(id), {}};
   const std::string word = edit.instr(id).operands.size() > 2 ? word_in(c.config, "activationmode") : "knone";
   c.mode = std::ranges::find_if(kModes, [&](const Mode& m) { return m.name == word || m.number == word; });
-  c.result = c.shape.is_tuple() ? c.shape.elements.at(0) : c.shape;
+  const std::optional<ir::Shape> result = first_result(c.shape);
   const auto labels = ir::attr_conv_dims(edit.module(), edit.instr(id));
   const std::vector<Id>& all = c.operands;
   if (c.mode == std::end(kModes) || !labels.ok() || all.size() < 2 || all.size() > 4) return std::nullopt;
   const ir::Type type = edit.shape(all[0]).type;
   if (!ir::is_float(type) && type != ir::Type::s8) return std::nullopt;
-  if (labels->out_spatial.size() + 2 != c.result.dims.size()) return std::nullopt;
+  if (!result || result->rank() != labels->out_rank) return std::nullopt;
+  c.result = *result;
   c.feature = labels->out_feature;
   if (all.size() > 2 && edit.shape(all[2]).dims != std::vector{c.result.dims.at(static_cast<size_t>(c.feature))}) return std::nullopt;
   if (all.size() == 4 && edit.shape(all[3]).dims != c.result.dims) return std::nullopt;

@@ -351,7 +351,9 @@ Result<Shared> library_op(const ir::Module& module, ir::InstrRef ref) {
   if (make == nullptr && instr.op == ir::Op::custom_call) return Error{"not known"};
   if (make == nullptr) return Error{fmt::format("no library function computes {}", ir::text(instr.op))};
   const Call call{module, instr, ref.comp};
-  for (const ir::Leaf& leaf : ir::leaves(call.shape())) {
+  const std::vector<ir::Leaf> results = ir::leaves(call.shape());
+  if (results.empty()) return Error{"no results"};
+  for (const ir::Leaf& leaf : results) {
     if (!leaf.shape->is_array() || dynamic(*leaf.shape)) return Error{"results that are no arrays of known size"};
   }
   for (size_t k = 0; k < call.operands(); ++k) {

@@ -124,6 +124,10 @@ Dims joined(std::initializer_list<Dims> lists) {
   return out;
 }
 
+bool has_dims(const ir::Shape& shape, const Dims& batch, const Dims& contracting) {
+  return std::ranges::all_of(joined({batch, contracting}), [&](int64_t d) { return d >= 0 && d < shape.rank(); });
+}
+
 }  // namespace
 
 base::Result<ArrangedGemm> plan_arranged_gemm(const ir::Shape& a, const ir::Shape& b, const ir::Shape& d, const ir::GemmConfig& config) {
@@ -136,6 +140,8 @@ base::Result<ArrangedGemm> plan_arranged_gemm(const ir::Shape& a, const ir::Shap
   for (const Change& change : kChanges) {
     ir::DotDims dims = config.dims;
     if (dims.lhs_contracting.size() != dims.rhs_contracting.size()) return base::Error{"contracting dimensions differ in number"};
+    if (!has_dims(a, dims.lhs_batch, dims.lhs_contracting) || !has_dims(b, dims.rhs_batch, dims.rhs_contracting))
+      return base::Error{"the product names dimensions that its operands lack"};
     ArrangedGemm out{{}, a, b, d};
     if (change.a) {
       out.a = in_order(a, joined({dims.lhs_batch, rest(a, dims.lhs_batch, dims.lhs_contracting), dims.lhs_contracting}));

@@ -153,7 +153,8 @@ base::Status PlanBuilder::add_step(Scope& scope, Block& block, ir::InstrId id) {
 }
 
 base::Status PlanBuilder::launch(Step& step, const ir::Instr& instr, const Scope& scope, const std::string& canonical) {
-  const bool plain_copy = instr.op == ir::Op::copy && ir::same_physical(module_.shape(instr), buffer(step.in.at(0)).shape);
+  const bool plain_copy =
+      instr.op == ir::Op::copy && module_.shape(instr).is_array() && ir::same_physical(module_.shape(instr), buffer(step.in.at(0)).shape);
   if (plain_copy) {
     step.launches.emplace_back(Copy{step.in[0], step.out[0]});
     step.cls = Class::copy;
@@ -219,6 +220,8 @@ base::Status PlanBuilder::accepted(const Launch& launch) const {
 base::Status PlanBuilder::launch_product(Step& step, const ir::Instr& instr, const Scope& scope) {
   ASSIGN_OR_RETURN(const ir::GemmConfig config, ir::gemm_config(module_, instr));
   if (config.epilogue != "DEFAULT") return base::Error{fmt::format("epilogue {} is not known", base::escaped(config.epilogue))};
+  if (step.in.size() != instr.operands.size() || step.in.size() < 2 || step.out.empty())
+    return base::Error{"a product takes two arrays or more and gives one"};
   const auto shape = [&](size_t operand) -> const ir::Shape& {
     return module_.shape(module_.instr(scope.comp, instr.operands.at(operand)));
   };

@@ -82,6 +82,7 @@ bool holds_sizes(const ir::Shape& result, const ir::Shape& array) {
 
 /// An array filled in part → (the array, size of each dimension).
 Status pad_to_static(Pass& pass, Id id) {
+  if (pass.edit.instr(id).operands.size() != 1) return base::Error{"PadToStatic: takes one array"};
   const Id from = pass.edit.operand(id, 0);
   if (!holds_sizes(pass.edit.shape(id), pass.edit.shape(from)))
     return base::Error{"PadToStatic: the result is not its operand's array and the size of each dimension"};

@@ -6,7 +6,7 @@ set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 failed=0
-PROFILE_FUZZ_SEED=${1:-1} tools/fuzz.sh 600 || failed=1
+PROFILE_FUZZ_SEED=${1:-1} PROFILE_FUZZ_EVERY=1 tools/fuzz.sh 600 || failed=1
 tools/build.sh differential || exit 1
 tools/build.sh unit_importers || exit 1
 PROFILE_HOSTILE=full build/tests/unit_importers || failed=1

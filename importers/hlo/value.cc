@@ -138,6 +138,8 @@ std::optional<ir::Shape> Parser::parse_shape_at(int depth) {
   if (!type) return no_type(begin, word), std::nullopt;
   shape.type = *type;
   if (!parse_dims(shape) || !parse_layout(shape)) return std::nullopt;
+  if (!shape.is_array() && !shape.dims.empty())
+    return fail(begin, fmt::format("'{}' has no dimensions: write {}[]", word, word)), std::nullopt;
   if (!fits(shape)) return fail(begin, "this array is too large for any machine; check its dimensions"), std::nullopt;
   return shape;
 }

@@ -479,6 +479,7 @@ base::Result<std::vector<NodeId>> Evaluator::apply(ir::CompId comp, std::span<co
   const Ref root{frame, module_.comp(comp).root};
   std::vector<NodeId> results;
   for (const ir::Leaf& leaf : ir::leaves(shape(root))) {
+    if (leaf.shape->rank() > 0) return unsupported(root, "gives an array where single elements are asked for");
     ASSIGN_OR_RETURN(const NodeId node, value(root, leaf.path, {}));
     results.push_back(node);
   }

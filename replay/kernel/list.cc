@@ -23,6 +23,16 @@ ValueId List::add(Line line) {
 
 ValueId List::constant(Reg reg, int lanes, int64_t imm) { return add({Line::Kind::constant, {}, reg, lanes, -1, {}, imm, {}, false}); }
 
+namespace {
+
+/// In two's complement, as the machine does.
+int64_t wrapped(int64_t a, int64_t b, Code code) {
+  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+  return static_cast<int64_t>(code == Code::mul ? x * y : x + y);
+}
+
+}  // namespace
+
 bool List::constant_value(ValueId id, int64_t& value) const {
   const Line& l = line(id);
   if (l.kind != Line::Kind::constant || is_float(l.reg)) return false;
@@ -35,8 +45,8 @@ ValueId List::op(Code code, Reg reg, int lanes, std::vector<ValueId> args, int64
   if (args.size() == 2 && !is_float(reg) && constant_value(args[1], b)) {
     if (code == Code::add && b == 0) return args[0];
     if (code == Code::mul && b == 1) return args[0];
-    if (constant_value(args[0], a) && code == Code::add) return constant(reg, lanes, a + b);
-    if (constant_value(args[0], a) && code == Code::mul) return constant(reg, lanes, a * b);
+    if (constant_value(args[0], a) && code == Code::add) return constant(reg, lanes, wrapped(a, b, code));
+    if (constant_value(args[0], a) && code == Code::mul) return constant(reg, lanes, wrapped(a, b, code));
   }
   if (args.size() == 2 && !is_float(reg) && code == Code::add && constant_value(args[0], a) && a == 0) return args[1];
   return add({Line::Kind::op, code, reg, lanes, -1, std::move(args), imm, {}, false});

@@ -26,7 +26,7 @@ Indices affine(const std::vector<int64_t>& dims, const Indices& strides, int64_t
 }
 
 Values load(Interpreter& in, const Array& array, const Indices& at) {
-  const int64_t n = ir::elements(array.shape);
+  const int64_t n = array.values != nullptr ? static_cast<int64_t>(size(*array.values)) : ir::elements(array.shape);
   const auto [low, high] = std::minmax_element(at.begin(), at.end());
   if (!at.empty() && (*low < 0 || *high >= n)) {
     in.fail(fmt::format("index {} of an array of {} elements", *low < 0 ? *low : *high, n));
@@ -64,6 +64,7 @@ Leaves Interpreter::whole_leaves(const OpRow& row, Frame& frame, ir::InstrId id)
   const ir::Instr& instr = module_.instr(frame.comp, id);
   const ir::Shape& shape = module_.shape(instr);
   Leaves leaves;
+  if (!knows_sizes(frame.comp, instr)) return leaves;
   in_scope([&] {
     const IndexList none = intern({});
     std::vector<Values> made = row.whole({*this, frame, id, instr, leaf_shape(shape, 0), 0, none});

@@ -87,6 +87,10 @@ base::Result<Ragged> ragged_of(const Call& call) {
   r.groups = {*call.whole(2), sizes.dims.back()};
   const size_t rank = (r.in_contracted ? 1 : 0) + r.left.batch.size() + r.left.free.size() + r.right.free.size();
   if (rank != call.shape.dims.size()) return base::Error{"has a result of another rank than its dimension numbers say"};
+  const Indices rows(sizes.dims.begin(), sizes.dims.end() - 1);
+  const auto first = call.shape.dims.begin() + (r.in_contracted ? 1 : 0);
+  if (rows.size() > rank - (r.in_contracted ? 1 : 0) || !std::equal(rows.begin(), rows.end(), first))
+    return base::Error{"has sizes of groups that are not those of its batches"};
   return r;
 }
 
@@ -130,9 +134,10 @@ Sum ragged_sum(const Call& call, const Ragged& r, const Values& a, const Values&
 Batch scaled(const Call& call, size_t k, size_t scale_operand) {
   const Batch x = call.whole(k);
   const ir::Shape &shape = call.operand_shape(k), &of = call.operand_shape(scale_operand);
-  if (of.rank() == 0 || of.rank() != shape.rank()) {
-    if (ir::elements(of) != 1) return call.fail("has scales of another rank than its operand");
-  }
+  const bool blocks = of.rank() == shape.rank() && std::ranges::equal(of.dims, shape.dims, [](int64_t scales, int64_t places) {
+                        return scales <= places && (scales > 0 || places == 0);
+                      });
+  if (!blocks && ir::elements(of) != 1) return call.fail("has scales that are not of blocks of its operand");
   const Batch scale = call.whole(scale_operand);
   Values out = converted(*x, ir::Type::f64);
   const Indices strides = row_major(of.dims);

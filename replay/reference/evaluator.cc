@@ -104,6 +104,11 @@ struct Evaluator::Impl {
     RETURN_IF_ERROR(in.take_failure());
     if (leaves.size() != static_cast<size_t>(in.leaf_count(shape)))
       return base::Error{"reference: a result has another number of leaves than its shape"};
+    const std::vector<ir::Leaf> wanted = ir::leaves(shape);
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      if (wanted[k].shape->is_array() && leaves[k]->shape.dims != wanted[k].shape->dims)
+        return base::Error{"reference: a result has other dimensions than its shape says"};
+    }
     return tensor_of(shape, leaves);
   }
 

@@ -35,6 +35,10 @@ double largest_finite(ir::Type type) {
   return std::ldexp(1.0, exponents - 1 - format.bias - (format.special == base::FloatFormat::Special::ieee ? 1 : 0));
 }
 
+bool has_open_size(const ir::Shape& shape) {
+  return std::ranges::any_of(shape.dims, [](int64_t size) { return size < 0; }) || std::ranges::any_of(shape.elements, has_open_size);
+}
+
 Indices count_from(int64_t first, int64_t n) {
   Indices out(static_cast<size_t>(n));
   for (size_t i = 0; i < out.size(); ++i) out[i] = first + static_cast<int64_t>(i);
@@ -42,6 +46,9 @@ Indices count_from(int64_t first, int64_t n) {
 }
 
 }  // namespace
+
+Interpreter::Interpreter(const ir::Module& module, Rounding rounding)
+    : module_(module), rounding_(rounding), open_sizes_(std::ranges::any_of(module.shapes, has_open_size)) {}
 
 size_t Interpreter::KeyHash::operator()(const Key& key) const {
   const uint64_t parts[] = {reinterpret_cast<uintptr_t>(key.frame), static_cast<uint64_t>(key.id) << 32 | static_cast<uint32_t>(key.leaf),
@@ -151,7 +158,16 @@ void Interpreter::round(const Frame& frame, ir::Type type, Values& values) const
   }
 }
 
+bool Interpreter::knows_sizes(ir::CompId comp, const ir::Instr& instr) {
+  if (!open_sizes_) return true;
+  bool open = has_open_size(module_.shape(instr));
+  for (const ir::InstrId operand : instr.operands) open = open || has_open_size(module_.shape(module_.instr(comp, operand)));
+  if (open) fail(fmt::format("{} ({}) has sizes that are known at run time only", module_.name_of(instr), ir::text(instr.op)));
+  return !open;
+}
+
 Batch Interpreter::compute(const OpRow& row, const Call& call) {
+  if (!knows_sizes(call.frame.comp, call.instr)) return share(zeros(call.shape.type, call.count()));
   Batch made = row.eval(call);
   if (!row.rounds || kind_of(*made) == Kind::integer) return made;
   Values rounded = made.use_count() == 1 ? Values(std::move(*std::const_pointer_cast<Values>(made))) : Values(*made);

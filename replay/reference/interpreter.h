@@ -17,7 +17,7 @@ namespace replay::reference {
 
 class Interpreter {
  public:
-  Interpreter(const ir::Module& module, Rounding rounding) : module_(module), rounding_(rounding) {}
+  Interpreter(const ir::Module& module, Rounding rounding);
 
   const ir::Module& module() const { return module_; }
   Rounding rounding() const { return rounding_; }
@@ -84,10 +84,13 @@ class Interpreter {
   /// Scalars and ops on lanes only, also in what it calls.
   bool fits_lanes(ir::CompId comp);
   std::vector<Values> run_each(ir::CompId comp, const std::vector<Batch>& arguments);
+  /// A size of its result or operands that is known at run time only (`?`) fails.
+  bool knows_sizes(ir::CompId comp, const ir::Instr& instr);
   bool asked_too_often(Frame& frame, ir::InstrId id, const ir::Shape& shape, int leaf, size_t count) const;
 
   const ir::Module& module_;
   const Rounding rounding_;
+  const bool open_sizes_;  ///< does the module have any?
   bool bounds_ = false, failed_ = false;
   std::string failure_;
   int depth_ = 0;

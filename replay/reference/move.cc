@@ -110,6 +110,7 @@ Memory memory_of(const ir::Shape& shape) {
 }  // namespace
 
 Batch bitcast(const Call& call) {
+  if (ir::elements(call.operand_shape(0)) == 0) return call.fail("reads an array without elements");
   const Indices in_memory = affine(call.shape.dims, ir::strides(call.shape), 0, *call.at);
   const Memory memory = memory_of(call.operand_shape(0));
   return reinterpreted(call, in_memory, [&](const Indices& elements) { return affine(memory.dims, memory.logical_strides, 0, elements); });

@@ -120,16 +120,31 @@ bool takes_arrays(const Call& call) {
   return false;
 }
 
+/// One value a step where a computation takes scalars: every array has the dimensions of the first. Where it takes arrays, as many steps.
+bool scans_alike(const Call& call, size_t along, size_t inputs, bool by_arrays) {
+  const ir::Shape &result = call.module().shape(call.instr), &first = call.operand_shape(0);
+  const size_t carries = call.instr.operands.size() - inputs, leaves = static_cast<size_t>(call.in.leaf_count(result));
+  const auto is_alike = [&](const ir::Shape& shape) {
+    return by_arrays ? along < shape.dims.size() && shape.dims[along] == first.dims[along] : shape.dims == first.dims;
+  };
+  bool alike = leaves >= carries;
+  for (size_t k = 0; k < inputs; ++k) alike = alike && is_alike(call.operand_shape(k));
+  for (size_t k = 0; alike && k < leaves - carries; ++k) alike = is_alike(call.in.leaf_shape(result, static_cast<int>(k)));
+  return alike;
+}
+
+/// The values of one step go where they belong, if they are of that type and as many.
+bool stack(const Call& call, Values& into, const Indices& at, const Values& step) {
+  if (kind_of(into) == kind_of(step) && into.im.empty() == step.im.empty() && size(step) == at.size()) return put(into, at, step), true;
+  call.fail("has a computation that returns values of another type or number");
+  return false;
+}
+
 /// (xs…, carries…) → (ys…, carries…), one step after another, each on arrays.
 std::vector<Values> scan_arrays(const Call& call, size_t along, size_t inputs, bool backwards) {
   const ir::Shape& result = call.module().shape(call.instr);
   const size_t carries = call.instr.operands.size() - inputs, leaves = static_cast<size_t>(call.in.leaf_count(result));
   const int64_t steps = call.operand_shape(0).dims[along];
-  const auto has_steps = [&](const ir::Shape& shape) { return along < shape.dims.size() && shape.dims[along] == steps; };
-  bool fits = leaves >= carries;
-  for (size_t k = 0; k < inputs; ++k) fits = fits && has_steps(call.operand_shape(k));
-  for (size_t k = 0; fits && k < leaves - carries; ++k) fits = has_steps(call.in.leaf_shape(result, static_cast<int>(k)));
-  if (!fits) return call.fail("has arrays of different numbers of steps"), std::vector<Values>();
   std::vector<Values> made;
   for (size_t k = 0; k < leaves; ++k) {
     const ir::Shape& of = call.in.leaf_shape(result, static_cast<int>(k));
@@ -154,7 +169,7 @@ std::vector<Values> scan_arrays(const Call& call, size_t along, size_t inputs, b
       if (k >= leaves - carries) {
         made[k] = std::move(values);
       } else {
-        put(made[k], places_of(call.in.leaf_shape(result, static_cast<int>(k)), along, step), values);
+        if (!stack(call, made[k], places_of(call.in.leaf_shape(result, static_cast<int>(k)), along, step), values)) return {};
       }
     }
   }
@@ -173,6 +188,8 @@ std::vector<Values> scan(const Call& call) {
   const ir::Shape& from = call.operand_shape(0);
   if (dims[0] < 0 || dims[0] >= from.rank()) return call.fail("names no dimension of its operand"), std::vector<Values>();
   const auto along = static_cast<size_t>(dims[0]);
+  if (!scans_alike(call, along, inputs, takes_arrays(call)))
+    return call.fail("has arrays of different dimensions or numbers of steps"), std::vector<Values>();
   if (takes_arrays(call)) return scan_arrays(call, along, inputs, backwards);
   const Indices strides = row_major(from.dims);
   Indices lane_dims = from.dims;
@@ -198,7 +215,9 @@ std::vector<Values> scan(const Call& call) {
     std::vector<Values> made = call.in.run_lanes(call.instr.calls[0], arguments);
     if (made.size() != outputs + carries)
       return call.fail("has a computation that returns another number of values"), std::vector<Values>();
-    for (size_t k = 0; k < outputs; ++k) put(stacked[k], at, made[k]);
+    for (size_t k = 0; k < outputs; ++k) {
+      if (!stack(call, stacked[k], at, made[k])) return {};
+    }
     state.assign(std::make_move_iterator(made.begin() + static_cast<ptrdiff_t>(outputs)), std::make_move_iterator(made.end()));
   }
   for (Values& value : state) stacked.push_back(std::move(value));

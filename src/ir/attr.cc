@@ -76,7 +76,14 @@ bool set_window_item(AttrScan& scan, std::string_view key, std::vector<WindowDim
   return true;
 }
 
-bool is_sound(const WindowDim& dim) { return dim.size >= 0 && dim.stride > 0 && dim.base_dilation > 0 && dim.window_dilation > 0; }
+/// Beyond it a window is larger than any array, and its products overflow.
+constexpr int64_t kMostInWindow = int64_t{1} << 40;
+
+bool is_sound(const WindowDim& dim) {
+  const int64_t all[] = {dim.size, dim.stride, dim.base_dilation, dim.window_dilation, dim.pad_low, dim.pad_high};
+  return dim.size >= 0 && dim.stride > 0 && dim.base_dilation > 0 && dim.window_dilation > 0 &&
+         std::ranges::all_of(all, [](int64_t n) { return n >= -kMostInWindow && n <= kMostInWindow; });
+}
 
 /// Positions of two letters and of the spatial digits in one part of dim_labels.
 struct Labels {
@@ -189,7 +196,8 @@ base::Result<std::vector<WindowDim>> attr_window(const Module& module, const Ins
     if (key.empty() || !scan.take('=') || !set_window_item(scan, key, window)) return broken("window", text, kForm);
     if (!scan.take(' ')) scan.take(',');
   }
-  if (!std::ranges::all_of(window, is_sound)) return base::Error{fmt::format("window={}: sizes are ≥ 0, strides and dilations ≥ 1", text)};
+  if (!std::ranges::all_of(window, is_sound))
+    return base::Error{fmt::format("window={}: sizes are ≥ 0, strides and dilations ≥ 1, and none is beyond 2^40", text)};
   return window;
 }
 

@@ -200,6 +200,20 @@ bool fit(const Shape& a, const Shape& b, SameType same_type) {
   return same_type(a.type, b.type) && rules::same_sizes(a, b);
 }
 
+/// Is the number of its bytes beyond 2^62, where sums of them overflow?
+bool too_large(const Shape& shape) {
+  int64_t bytes = std::max<int64_t>(1, ir::bytes(shape.type));
+  for (const int64_t dim : shape.dims) bytes = rules::multiply(bytes, std::max<int64_t>(dim, 1));
+  return bytes >= int64_t{1} << 62 || std::ranges::any_of(shape.elements, too_large);
+}
+
+/// Tuples are chosen and copied, too; sharded programs annotate what they like.
+bool takes_arrays(Op op) {
+  const OpClass cls = info(op).cls;
+  if (op == Op::select || op == Op::copy || op == Op::copy_start) return false;
+  return is_elementwise(op) || cls == OpClass::move || cls == OpClass::contract || cls == OpClass::reduce;
+}
+
 }  // namespace
 
 bool fits(const Shape& a, const Shape& b) {
@@ -219,12 +233,16 @@ Inferred infer_shape(const Module& module, const Computation& comp, const Instr&
     return rules::broken("{} takes {} operand{}, got {}", text(instr.op), operands, operands == 1 ? "" : "s", count);
   }
   const rules::In in{module, comp, instr};
-  for (size_t i = 0; is_elementwise(instr.op) && i < in.count(); ++i) {
-    if (!in.operand(i).is_array() && instr.op != Op::select)
-      return rules::broken("{} takes arrays, got {}", text(instr.op), rules::show(in.operand(i)));
+  for (size_t i = 0; takes_arrays(instr.op) && i < in.count(); ++i) {
+    if (!in.operand(i).is_array()) return rules::broken("{} takes arrays, got {}", text(instr.op), rules::show(in.operand(i)));
   }
   const rules::Rule rule = rule_of(instr.op);
-  if (rule != nullptr) return rule(in);
+  if (rule != nullptr) {
+    Inferred made = rule(in);
+    return made.how == Inferred::follows && too_large(made.shape)
+               ? rules::broken("{} gives more bytes than any machine has", text(instr.op))
+               : made;
+  }
   return in.declared() != nullptr ? rules::follows(*in.declared()) : rules::as_written();
 }
 

@@ -23,30 +23,56 @@ bool same_sizes_at(const Shape& a, const std::vector<int64_t>& a_dims, const Sha
   });
 }
 
+/// What a kind of product has beside the numbers of a dot.
+struct ProductForm {
+  bool packed = false;                ///< an operand has fewer elements than its places
+  std::vector<int64_t> groups;        ///< dimensions of the right side that choose a group
+  std::vector<int64_t> result_first;  ///< sizes in front of the result's
+};
+
 /// [batch…, lhs free…, rhs free…]; the type may be written wider than the operands'.
-Inferred dot(const In& in) {
-  if (in.count() < 2) return broken("dot takes two operands, got {}", in.count());
+Inferred product(const In& in, const ProductForm& form) {
   const Shape &lhs = in.operand(0), &rhs = in.operand(1);
+  const std::string_view op = text(in.instr.op);
   const DotDims d = attr_dot_dims(in.module, in.instr);
-  std::vector<int64_t> left = d.lhs_batch, right = d.rhs_batch;
+  std::vector<int64_t> left = d.lhs_batch, right = d.rhs_batch, gone = d.rhs_contracting;
+  gone.insert(gone.end(), form.groups.begin(), form.groups.end());
   left.insert(left.end(), d.lhs_contracting.begin(), d.lhs_contracting.end());
-  right.insert(right.end(), d.rhs_contracting.begin(), d.rhs_contracting.end());
+  right.insert(right.end(), gone.begin(), gone.end());
   if (!are_dims(left, lhs.rank()) || !are_dims(right, rhs.rank()))
-    return broken("dot: batch and contracting dimensions are distinct dimensions of {} and {}", show(lhs), show(rhs));
-  const bool sparse = in.count() > 2;  // a packed operand has fewer elements
+    return broken("{}: batch and contracting dimensions are distinct dimensions of {} and {}", op, show(lhs), show(rhs));
   const auto differ = [&](std::string_view what, const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
-    return broken("dot: {} dimensions {{{}}} of {} and {{{}}} of {} differ in size", what, fmt::join(a, ","), show(lhs), fmt::join(b, ","),
-                  show(rhs));
+    return broken("{}: {} dimensions {{{}}} of {} and {{{}}} of {} differ in size", op, what, fmt::join(a, ","), show(lhs),
+                  fmt::join(b, ","), show(rhs));
   };
   if (!same_sizes_at(lhs, d.lhs_batch, rhs, d.rhs_batch)) return differ("batch", d.lhs_batch, d.rhs_batch);
-  if (!sparse && !same_sizes_at(lhs, d.lhs_contracting, rhs, d.rhs_contracting))
+  if (!form.packed && !same_sizes_at(lhs, d.lhs_contracting, rhs, d.rhs_contracting))
     return differ("contracting", d.lhs_contracting, d.rhs_contracting);
-  std::vector<int64_t> dims;
+  std::vector<int64_t> dims = form.result_first;
   for (const int64_t dim : d.lhs_batch) dims.push_back(lhs.dims[static_cast<size_t>(dim)]);
-  for (const auto& sizes : {free_sizes(lhs, d.lhs_batch, d.lhs_contracting), free_sizes(rhs, d.rhs_batch, d.rhs_contracting)}) {
+  for (const auto& sizes : {free_sizes(lhs, d.lhs_batch, d.lhs_contracting), free_sizes(rhs, d.rhs_batch, gone)}) {
     dims.insert(dims.end(), sizes.begin(), sizes.end());
   }
   return follows(array_shape(in.declared() != nullptr ? in.declared()->type : lhs.type, dims));
+}
+
+Inferred dot(const In& in) {
+  return in.count() < 2 ? broken("dot takes two operands, got {}", in.count()) : product(in, {in.count() > 2, {}, {}});
+}
+Inferred scaled_dot(const In& in) { return product(in, {}); }
+
+/// One dimension of the left side is cut into groups, whose sizes are the third operand.
+Inferred ragged_dot(const In& in) {
+  const std::vector<int64_t> ragged = in.dims("lhs_ragged_dims"), groups = in.dims("rhs_group_dims");
+  const Shape &lhs = in.operand(0), &rhs = in.operand(1), &sizes = in.operand(2);
+  if (ragged.size() != 1 || !are_dims(ragged, lhs.rank()) || groups.size() > 1 || !are_dims(groups, rhs.rank()))
+    return broken("ragged-dot has one ragged dimension of {} and at most one of groups of {}", show(lhs), show(rhs));
+  if (!is_integer(sizes.type) || sizes.dims.empty()) return broken("ragged-dot takes sizes of groups, got {}", show(sizes));
+  const int64_t count = sizes.dims.back();
+  if (!groups.empty() && count >= 0 && rhs.dims[static_cast<size_t>(groups[0])] != count)
+    return broken("ragged-dot: {} has not the {} groups of {}", show(rhs), count, show(sizes));
+  const bool sums = base::contains(attr_dot_dims(in.module, in.instr).lhs_contracting, ragged[0]);
+  return product(in, {false, groups, sums ? std::vector{count} : std::vector<int64_t>()});
 }
 
 Inferred convolution(const In& in) {
@@ -104,10 +130,12 @@ Inferred reduced(const In& in, const std::vector<int64_t>& dims, size_t arrays) 
 std::string reduction_operands(const In& in) {
   if (in.count() < 2 || in.count() % 2 != 0)
     return fmt::format("{} takes k arrays and k initial values, got {} operands", text(in.instr.op), in.count());
-  for (size_t i = 1; i < in.count() / 2; ++i) {
-    if (!fits(with_type(in.operand(i), Type::pred), with_type(in.operand(0), Type::pred))) {
+  for (size_t i = 0, arrays = in.count() / 2; i < arrays; ++i) {
+    if (!fits(with_type(in.operand(i), Type::pred), with_type(in.operand(0), Type::pred)))
       return fmt::format("{} takes arrays of equal dimensions, got {} and {}", text(in.instr.op), show(in.operand(0)), show(in.operand(i)));
-    }
+    if (!fits_but_for_precision(in.operand(arrays + i), array_shape(in.operand(i).type, {})))
+      return fmt::format("{} of {} begins with a scalar of its type, got {}", text(in.instr.op), show(in.operand(i)),
+                         show(in.operand(arrays + i)));
   }
   return "";
 }
@@ -152,6 +180,13 @@ Inferred fft(const In& in) {
   const std::vector<int64_t> length = in.dims("fft_length");
   if (length.empty() || length.size() > result.dims.size())
     return broken("fft_length has 1 to {} numbers, got {}", result.rank(), length.size());
+  for (size_t i = 0; i < length.size(); ++i) {
+    const bool halved = kind == "IRFFT" && i + 1 == length.size();
+    const int64_t wanted = halved && length[i] > 0 ? length[i] / 2 + 1 : length[i],
+                  size = result.dims[result.dims.size() - length.size() + i];
+    if (length[i] < 0 || (length[i] > 0 && size >= 0 && size != wanted))
+      return broken("fft_length={{{}}} is not that of {}", fmt::join(length, ","), show(result));
+  }
   const bool is_double = result.type == Type::f64 || result.type == Type::c128;
   if (kind == "RFFT") result.type = is_double ? Type::c128 : Type::c64, result.dims.back() = length.back() == 0 ? 0 : length.back() / 2 + 1;
   if (kind == "IRFFT") result.type = is_double ? Type::f64 : Type::f32, result.dims.back() = length.back();
@@ -163,8 +198,8 @@ struct ContractRow {
   Rule rule;
 };
 constexpr ContractRow kContractRows[] = {
-    {Op::dot, dot}, {Op::convolution, convolution}, {Op::reduce, reduce}, {Op::reduce_window, reduce_window}, {Op::sort, sort},
-    {Op::fft, fft},
+    {Op::dot, dot}, {Op::convolution, convolution}, {Op::reduce, reduce},         {Op::reduce_window, reduce_window}, {Op::sort, sort},
+    {Op::fft, fft}, {Op::ragged_dot, ragged_dot},   {Op::scaled_dot, scaled_dot},
 };
 
 }  // namespace

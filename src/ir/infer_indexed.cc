@@ -45,6 +45,7 @@ std::string batching_problem(const Places& p) {
 
 /// What is wrong with the numbers; "" if they fit the array and the indices.
 std::string problem(const Places& p) {
+  if (!is_integer(p.indices.type)) return fmt::format("indices are integers, got {}", show(p.indices));
   if (p.vector_dim < 0 || p.vector_dim > p.indices.rank())
     return fmt::format("index_vector_dim={} is not in [0, {}], the rank of {}", p.vector_dim, p.indices.rank(), show(p.indices));
   const int64_t indexed = p.has_vector() ? p.indices.dims[static_cast<size_t>(p.vector_dim)] : 1;
@@ -122,6 +123,8 @@ Inferred gather(const In& in) {
 /// What is wrong with updates of windows into places; "" if they fit.
 std::string update_problem(const Places& p, const ScatterDims& s, const Shape& updates) {
   const Dims windows = kept(p, p.array.dims), batches = batch_sizes(p);
+  if (!fits_but_for_precision(with_type(updates, p.array.type), updates))
+    return fmt::format("updates {} have another type than {}", show(updates), show(p.array));
   if (updates.dims.size() != s.update_window_dims.size() + batches.size())
     return fmt::format("updates {} have {} window and {} index dimensions", show(updates), s.update_window_dims.size(), batches.size());
   if (windows.size() != s.update_window_dims.size())

@@ -1,4 +1,6 @@
 // Shapes of operations that change places: broadcast, slices, pad, ….
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "src/ir/infer_rules.h"
@@ -43,6 +45,8 @@ int64_t width(Type type) {
 Inferred bitcast(const In& in) {
   if (in.declared() == nullptr) return as_written();
   const Shape &from = in.operand(0), &to = *in.declared();
+  if (!from.is_array() || !to.is_array())
+    return broken("{} takes and gives arrays, got {} and {}", text(in.instr.op), show(from), show(to));
   const auto plain = [](const Shape& s) {
     return s.is_array() && s.layout_rest.empty() && (info(s.type).significant_bits >= 8 || is_float(s.type) || s.type == Type::pred) &&
            std::ranges::none_of(s.dims, [](int64_t d) { return d < 0; });
@@ -103,6 +107,10 @@ Inferred slice(const In& in) {
 /// Starts are one scalar a dimension, or (until 2019) one vector.
 bool are_starts(const In& in, size_t first, size_t rank) {
   const size_t count = in.count() - first;
+  for (size_t i = first; i < in.count(); ++i) {
+    const Shape& start = in.operand(i);
+    if (!is_integer(start.type) || (!start.dims.empty() && (count > 1 || start.rank() > 1))) return false;
+  }
   return count == rank || (count == 1 && in.operand(first).rank() == 1);
 }
 
@@ -124,7 +132,8 @@ Inferred dynamic_slice(const In& in) {
 Inferred dynamic_update_slice(const In& in) {
   if (in.count() < 2) return broken("dynamic-update-slice takes an array, an update and starts");
   const Shape &into = in.operand(0), &update = in.operand(1);
-  if (update.rank() != into.rank()) return broken("dynamic-update-slice: the update {} has not the rank of {}", show(update), show(into));
+  if (update.rank() != into.rank() || !fits_but_for_precision(with_type(update, into.type), update))
+    return broken("dynamic-update-slice: the update {} has not the rank and type of {}", show(update), show(into));
   if (!are_starts(in, 2, into.dims.size()))
     return broken("dynamic-update-slice of {} takes {} starts, got {}", show(into), into.rank(), in.count() - 2);
   for (size_t i = 0; i < into.dims.size(); ++i) {
@@ -158,7 +167,8 @@ Inferred pad(const In& in) {
   Shape result = in.operand(0);
   if (padding->size() != result.dims.size())
     return broken("padding of {} has {} groups, got {}", show(result), result.rank(), padding->size());
-  if (!in.operand(1).dims.empty()) return broken("pad fills with a scalar, got {}", show(in.operand(1)));
+  if (!fits_but_for_precision(in.operand(1), array_shape(result.type, {})))
+    return broken("pad fills {} with a scalar of its type, got {}", show(result), show(in.operand(1)));
   for (size_t i = 0; i < result.dims.size(); ++i) {
     const auto& [low, high, interior] = (*padding)[i];
     int64_t& size = result.dims[i];
@@ -173,7 +183,7 @@ Inferred pad(const In& in) {
 Inferred iota(const In& in) {
   if (in.declared() == nullptr) return as_written();
   const int64_t dim = attr_int(in.module, in.instr, "iota_dimension").value_or(0);
-  if (!in.declared()->is_array() || dim < 0 || dim >= std::max(1, in.declared()->rank()))
+  if (!in.declared()->is_array() || dim < 0 || dim >= in.declared()->rank())
     return broken("iota_dimension={} is not a dimension of {}", dim, show(*in.declared()));
   return follows(*in.declared());
 }
@@ -181,8 +191,22 @@ Inferred iota(const In& in) {
 Inferred constant(const In& in) { return in.declared() == nullptr ? as_written() : follows(*in.declared()); }
 Inferred as_operand(const In& in) { return follows(in.operand(0)); }
 Inferred as_operand_if_any(const In& in) { return in.count() == 0 ? constant(in) : follows(in.operand(0)); }
+/// What is wrong with the one dimension that an op of sizes names, "" if nothing.
+std::string size_problem(const In& in) {
+  const Shape& from = in.operand(0);
+  const std::vector<int64_t> dims = in.dims("dimensions");
+  if (from.is_array() && dims.size() == 1 && are_dims(dims, from.rank())) return "";
+  return fmt::format("{}: dimensions={{{}}} is not one dimension of {}", text(in.instr.op), fmt::join(dims, ","), show(from));
+}
+Inferred set_dimension_size(const In& in) {
+  if (const std::string what = size_problem(in); !what.empty()) return broken("{}", what);
+  const Shape& size = in.operand(1);
+  if (!is_integer(size.type) || !size.dims.empty()) return broken("set-dimension-size: the size is an s32[], got {}", show(size));
+  return follows(in.operand(0));
+}
 /// s32 today, u32 until 2019.
 Inferred dimension_size(const In& in) {
+  if (const std::string what = size_problem(in); !what.empty()) return broken("{}", what);
   return in.declared() != nullptr && in.declared()->type == Type::u32 ? follows(array_shape(Type::u32, {}))
                                                                       : follows(array_shape(Type::s32, {}));
 }
@@ -211,7 +235,7 @@ constexpr MoveRow kMoveRows[] = {
     {Op::opt_barrier, as_operand_if_any},
     {Op::domain, as_operand},
     {Op::add_dependency, as_operand},
-    {Op::set_dimension_size, as_operand},
+    {Op::set_dimension_size, set_dimension_size},
     {Op::get_dimension_size, dimension_size},
     {Op::replica_id, device_id},
     {Op::partition_id, device_id},

@@ -61,6 +61,8 @@ Inferred batch_norm_inference(const In& in) {
 }
 Inferred batch_norm_grad(const In& in) {
   const std::string what = not_normal(in, 1, 3);
+  if (what.empty() && !fits_but_for_precision(in.operand(0), in.operand(4)))
+    return broken("batch-norm-grad: the gradient {} has not the shape of {}", show(in.operand(4)), show(in.operand(0)));
   return what.empty() ? follows(tuple_shape({in.operand(0), in.operand(1), in.operand(1)})) : broken("{}", what);
 }
 
@@ -69,7 +71,8 @@ Inferred select_and_scatter(const In& in) {
   const Shape &operand = in.operand(0), &source = in.operand(1);
   const auto window = attr_window(in.module, in.instr);
   if (!window.ok()) return broken("{}", window.error().message);
-  if (!in.operand(2).dims.empty()) return broken("select-and-scatter begins with a scalar, got {}", show(in.operand(2)));
+  if (!fits_but_for_precision(in.operand(2), array_shape(operand.type, {})))
+    return broken("select-and-scatter into {} begins with a scalar of its type, got {}", show(operand), show(in.operand(2)));
   if (window->empty()) return follows(operand);  // a window of ones
   if (window->size() != operand.dims.size())
     return broken("select-and-scatter: the window has {} dimensions, {} has {}", window->size(), show(operand), operand.rank());
@@ -85,6 +88,8 @@ Inferred select_and_scatter(const In& in) {
 Inferred rng_bit_generator(const In& in) {
   if (in.declared() == nullptr) return as_written();
   const Shape& result = *in.declared();
+  const Shape& bits = result.is_tuple() && result.elements.size() == 2 ? result.elements[1] : result;
+  if (!is_integer(bits.type) && !is_float(bits.type)) return broken("rng-bit-generator gives numbers of one type, got {}", show(result));
   if (result.is_tuple() && (result.elements.size() != 2 || !fits(result.elements[0], in.operand(0))))
     return broken("rng-bit-generator gives (state, bits) with the state {}, got {}", show(in.operand(0)), show(result));
   return follows(result);
@@ -113,6 +118,12 @@ Inferred topk(const In& in) {
 Inferred dynamic_reshape(const In& in) {
   if (in.count() == 0) return broken("dynamic-reshape takes an array and its sizes");
   if (in.declared() == nullptr) return as_written();
+  if (!in.operand(0).is_array() || !fits_but_for_precision(array_shape(in.operand(0).type, {}), array_shape(in.declared()->type, {})))
+    return broken("dynamic-reshape gives an array of its operand's type, got {} of {}", show(*in.declared()), show(in.operand(0)));
+  for (size_t i = 1; i < in.count(); ++i) {
+    if (!is_integer(in.operand(i).type) || !in.operand(i).dims.empty())
+      return broken("dynamic-reshape takes sizes of s32[], got {}", show(in.operand(i)));
+  }
   if (in.count() - 1 != in.declared()->dims.size())
     return broken("dynamic-reshape to {} takes {} sizes, got {}", show(*in.declared()), in.declared()->rank(), in.count() - 1);
   return follows(*in.declared());

@@ -209,7 +209,8 @@ struct Broken {
 class BrokenShape : public testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenShape, IsFound) {
-  const Module m = parsed(std::string("ENTRY e { x = f32[4,6]{1,0} parameter(0) s = f32[] parameter(1) i = s32[] parameter(2) ROOT r = ") +
+  const Module m = parsed(std::string("ENTRY e { x = f32[4,6]{1,0} parameter(0) s = f32[] parameter(1) i = s32[] parameter(2) "
+                                      "v = f32[4] parameter(3) u = u64[3] parameter(4) ROOT r = ") +
                           GetParam().body + " }");
   const std::vector<Finding> findings = verify(m);
   ASSERT_EQ(findings.size(), 1u);
@@ -237,6 +238,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"Convert", "s32[4,7] convert(x)", "keeps dimensions"}, Broken{"Type", "s32[4,6] negate(x)", "gives f32[4,6]"},
                     Broken{"Select", "f32[4,6] select(x, x, x)", "by pred"},
                     Broken{"Element", "f32[] get-tuple-element(x), index=0", "takes a tuple"},
+                    Broken{"SizeOfNoDimension", "s32[] get-dimension-size(x), dimensions={2}", "not one dimension of f32[4,6]"},
+                    Broken{"SizeOfTwoDimensions", "s32[] get-dimension-size(x), dimensions={0,1}", "not one dimension of f32[4,6]"},
+                    Broken{"SizeSetNowhere", "f32[4,6] set-dimension-size(x, i), dimensions={-1}", "not one dimension of f32[4,6]"},
+                    Broken{"SizeThatIsNoInteger", "f32[4,6] set-dimension-size(x, s), dimensions={0}", "the size is an s32[]"},
+                    Broken{"PadOfAnotherType", "f32[4,6] pad(x, i), padding=0_0x0_0", "a scalar of its type, got s32[]"},
+                    Broken{"PadBeyondAnyMachine", "f32[4,6] pad(x, s), padding=0_4611686018427387904x0_0", "more bytes than any machine"},
+                    Broken{"FftOfAnotherLength", "f32[4,6] fft(x), fft_type=RFFT, fft_length={8}", "not that of f32[4,6]"},
+                    Broken{"StartThatIsNoInteger", "f32[4,1] dynamic-slice(x, s, i), dynamic_slice_sizes={4,1}", "takes 2 starts"},
+                    Broken{"UpdateOfAnotherType", "f32[4,6] dynamic-update-slice(x, i, i, i)", "rank and type"},
+                    Broken{"IotaOfAScalar", "f32[] iota(), iota_dimension=0", "not a dimension"},
+                    Broken{"BitcastToATuple", "(f32[4,6]) bitcast(x)", "takes and gives arrays"},
+                    Broken{"BatchNormGradient", "(f32[4,6], f32[4], f32[4]) batch-norm-grad(x, v, v, v, v), epsilon=1, feature_index=0",
+                           "has not the shape of f32[4,6]"},
+                    Broken{"BitsOfTokens", "(u64[3], token[]) rng-bit-generator(u), algorithm=rng_philox", "numbers of one type"},
                     Broken{"HugePadding", "f32[4,6] pad(x, s), padding=9223372036854775807_9223372036854775807x0_0", "gives"}),
     [](const auto& info) { return std::string(info.param.name); });
 
