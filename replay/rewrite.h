@@ -9,7 +9,8 @@
 
 namespace replay {
 
-/// Library calls as operations (decompose.h), sizes below the bound as values (sizes.h); null: as given. Ids stay valid.
+/// Library calls as operations (decompose.h), prefix sums by doubling (prefix.h), sizes below the bound as values (sizes.h); null: as
+/// given. Ids stay valid.
 base::Result<std::shared_ptr<const ir::Module>> rewritten(const ir::Module& module, Products products = Products::apart);
 
 }  // namespace replay
