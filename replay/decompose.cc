@@ -40,12 +40,6 @@ Id leaky_relu(Body& b, Id x, double slope) { return where_positive(b, x, b.op(Op
 
 using Activation = Id (*)(Body&, Id, double slope);
 
-/// The array that a call gives, alone or before its workspace.
-std::optional<ir::Shape> first_result(const ir::Shape& call) {
-  const ir::Shape& first = call.is_tuple() && !call.elements.empty() ? call.elements[0] : call;
-  return first.is_array() ? std::optional(first) : std::nullopt;
-}
-
 // ---- cuBLASLt
 
 struct FollowUp {

@@ -30,6 +30,11 @@ Id fused(Editor& edit, Body& body, const std::vector<Id>& results, const std::ve
   return fusion;
 }
 
+std::optional<ir::Shape> first_result(const ir::Shape& call) {
+  const ir::Shape& first = call.is_tuple() && !call.elements.empty() ? call.elements[0] : call;
+  return first.is_array() ? std::optional(first) : std::nullopt;
+}
+
 Id element(Editor& edit, Id tuple, size_t k) {
   return edit.add(Op::get_tuple_element, edit.shape(tuple).elements[k], {tuple}, {{"index", std::to_string(k)}});
 }

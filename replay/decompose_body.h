@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,8 @@ Id reduced(Body& body, const Reduced& how, Id x);
 /// Ends a body and stands for it in the caller: one value, or a tuple.
 Id fused(Editor& edit, Body& body, const std::vector<Id>& results, const std::vector<Id>& operands);
 Id element(Editor& edit, Id tuple, size_t k);
+/// The array that a call gives, alone or before its workspace.
+std::optional<ir::Shape> first_result(const ir::Shape& call);
 /// `results`, then whatever else the call's tuple holds, from `product`, which has it behind its first element.
 void become_result(Editor& edit, Id id, const std::vector<Id>& results, Id product);
 

@@ -115,8 +115,9 @@ class Graph {
 void take_convolution_graph_apart(Editor& edit, Id id) {
   const auto nodes = nodes_of(word_in(flat_config(edit.module(), edit.instr(id), "cudnn_conv_backend_config"), "serializedgraph"));
   const ir::Shape shape = edit.shape(id);
-  if (!nodes || !shape.is_tuple() || edit.instr(id).operands.size() < 2) return;
-  const ir::Shape result = shape.elements.at(0);
+  const std::optional<ir::Shape> first = first_result(shape);
+  if (!nodes || nodes->empty() || !first || !shape.is_tuple() || edit.instr(id).operands.size() < 2) return;
+  const ir::Shape& result = *first;
   const std::vector<Id> operands = edit.instr(id).operands;
   if (nodes->back().type != result.type || !ir::is_float(result.type)) return;
   std::vector<ir::Shape> given;

@@ -13,6 +13,7 @@ namespace {
 bool fits(const ir::Shape& from, const ir::Shape& to) {
   if (!from.is_array() || from.type != to.type || from.dims.size() != to.dims.size()) return false;
   for (size_t d = 0; d < to.dims.size(); ++d) {
+    if (to.dims[d] < 0 || from.dims[d] < 0) return false;
     if (to.dims[d] > from.dims[d] && (from.dims[d] == 0 || to.dims[d] % from.dims[d] != 0)) return false;
   }
   return true;

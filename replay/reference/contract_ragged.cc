@@ -7,6 +7,7 @@
 //   ragged batch dimension         the groups change nothing
 // scaled-dot: out = Σ_k (lhs · lhs_scale)(rhs · rhs_scale), a scale standing for as many places as its dimension is shorter.
 #include <algorithm>
+#include <optional>
 
 #include "replay/reference/contract.h"
 
@@ -167,6 +168,24 @@ Batch ragged_dot(const Call& call) {
 
 namespace {
 
+/// [batch…, left free…, right free…]; nothing where the sides do not fit each other.
+std::optional<Indices> product_sizes(const ir::Shape& a, const ir::Shape& b, const ir::DotDims& dims) {
+  const auto sizes = [](const ir::Shape& shape, const Indices& list) {
+    Indices out;
+    for (const int64_t d : list) out.push_back(shape.dims[static_cast<size_t>(d)]);
+    return out;
+  };
+  Indices out = sizes(a, dims.lhs_batch);
+  if (out != sizes(b, dims.rhs_batch) || sizes(a, dims.lhs_contracting) != sizes(b, dims.rhs_contracting)) return std::nullopt;
+  const auto add_free = [&](const ir::Shape& shape, const Indices& batch, const Indices& contracting) {
+    for (int64_t d = 0; d < shape.rank(); ++d)
+      if (!holds(batch, d) && !holds(contracting, d)) out.push_back(shape.dims[static_cast<size_t>(d)]);
+  };
+  add_free(a, dims.lhs_batch, dims.lhs_contracting);
+  add_free(b, dims.rhs_batch, dims.rhs_contracting);
+  return out;
+}
+
 Batch scaled_product(const Call& call, const ir::DotDims& dims) {
   const ir::Shape &a_shape = call.operand_shape(0), &b_shape = call.operand_shape(1);
   if (kind_of(call.operand_shape(2).type) != Kind::real || kind_of(call.operand_shape(3).type) != Kind::real)
@@ -174,8 +193,8 @@ Batch scaled_product(const Call& call, const ir::DotDims& dims) {
   const Batch a = scaled(call, 0, 2), b = scaled(call, 1, 3);
   const Side left = side_of(a_shape, dims.lhs_batch, dims.lhs_contracting), right = side_of(b_shape, dims.rhs_batch, dims.rhs_contracting);
   const size_t batches = left.batch.size();
-  if (call.in.failed() || batches + left.free.size() + right.free.size() != call.shape.dims.size())
-    return call.fail("has a result of another rank than its dimension numbers say");
+  if (call.in.failed() || product_sizes(a_shape, b_shape, dims) != call.shape.dims)
+    return call.fail("has a result of other sizes than its dimension numbers say");
   Indices sizes;
   for (const int64_t d : dims.lhs_contracting) sizes.push_back(a_shape.dims[static_cast<size_t>(d)]);
   Indices all(static_cast<size_t>(ir::elements(ir::array_shape(ir::Type::u8, sizes))));

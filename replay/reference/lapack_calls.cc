@@ -201,6 +201,7 @@ std::vector<Values> pivots_to_permutation(const Call& call) {
   if (kind_of(shape.type) != Kind::integer || shape.dims.empty() || call.shape.dims.size() != shape.dims.size())
     return call.fail("takes lines of pivots"), std::vector<Values>();
   const auto steps = static_cast<size_t>(shape.dims.back()), rows = static_cast<size_t>(call.shape.dims.back());
+  if (steps > rows) return call.fail("has more pivots than rows"), std::vector<Values>();
   const Batch pivots = call.whole(0);
   std::vector<Values> leaves;
   leaves.push_back(rows_after(*pivots, steps, rows, steps == 0 ? 0 : size(*pivots) / steps));
@@ -210,7 +211,7 @@ std::vector<Values> pivots_to_permutation(const Call& call) {
 /// The factors, the pivots counted from 0, and the rows after all exchanges.
 std::vector<Values> tpu_lu(const Call& call) {
   std::vector<Values> leaves = lapack_getrf(call);
-  if (leaves.size() != 3) return leaves;
+  if (call.in.failed() || leaves.size() != 3) return leaves;
   const ir::Shape& shape = call.operand_shape(0);
   const auto rows = static_cast<size_t>(shape.dims[shape.dims.size() - 2]);
   for (int64_t& pivot : leaves[1].integer) --pivot;
