@@ -121,6 +121,9 @@ int main(int argc, char** argv) {
     all += slowed ? 1 : 0, honest += slowed ? 0 : 1;
     missed += slowed && !called ? 1 : 0;
     wrong += !slowed && judged[i].verdict != stats::PairVerdict::same ? 1 : 0;
+    if (called == (slowed && share > 0)) continue;
+    fmt::print(stderr, "{}: step {}, {:.0f} ns: ratio {:.4f}, {} pairs, p {:.1e}\n", called ? "false" : "missed", steps[i],
+               found[i].first_median, found[i].ratio, found[i].n, judged[i].p_value);
   }
   fmt::print("{{\"planted\": {}, \"missed\": {}, \"honest\": {}, \"false\": {}, \"pairs\": {:.1f}, \"passes\": {}}}\n", all, missed, honest,
              wrong, count / static_cast<double>(std::max<size_t>(1, steps.size())), outcome.passes);
