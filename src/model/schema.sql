@@ -474,7 +474,7 @@ CREATE TABLE IF NOT EXISTS fusion_stat (
   ratio_low  REAL,                             -- 95 % interval of it, lower end; NULL: there is one pair
   ratio_high REAL,                             -- upper end
   p_value    REAL NOT NULL,                    -- of a difference this clear by chance, corrected for the number of fusions (Benjamini-Hochberg)
-  verdict    TEXT NOT NULL,                    -- pays, costs: p_value below 0.05, a ratio at least 1 % from 1, 3 ns a call; else neutral
+  verdict    TEXT NOT NULL,                    -- pays, costs: p_value below 0.05 and a ratio at least 1 % from 1; else neutral
   PRIMARY KEY (run, step)
 ) STRICT, WITHOUT ROWID;
 

@@ -390,7 +390,7 @@ SELECT
   d.parts_bytes - d.fused_bytes AS counted_saved_bytes,  -- what fusing saves of it
   f.extra_flops AS extra_flops,      -- work of one execution that the fusion does again where the parts do it once (on paper)
   f.scratch_bytes AS scratch_bytes,  -- memory that the parts need between them
-  m.verdict AS verdict,              -- pays, neutral (within noise, or below 1 % or 3 ns), costs; NULL: not measured
+  m.verdict AS verdict,              -- pays, neutral (within noise, or below 1 %), costs; NULL: not measured
   m.p_value AS p_value,              -- of a difference this clear by chance, corrected for the number of fusions
   CASE WHEN m.verdict IS NULL THEN coalesce(nullif(f.why, ''), CASE WHEN f.run IS NULL THEN 'not asked for: replay with --unfused' ELSE 'the run ended before its parts had run' END)
        ELSE '' END AS why            -- why it was not measured; empty: it was
@@ -414,7 +414,7 @@ SELECT
   sum(verdict IS NOT NULL) AS measured,                 -- those that did
   sum(unfused_bytes IS NOT NULL AND unfused_launches IS NULL) AS refused,  -- those that can't be taken apart: see fusion_cost.why
   sum(coalesce(verdict, '') = 'pays') AS pays,          -- verdicts
-  sum(coalesce(verdict, '') = 'neutral') AS neutral,    -- within noise, or below 1 % or 3 ns
+  sum(coalesce(verdict, '') = 'neutral') AS neutral,    -- within noise, or below 1 %
   sum(coalesce(verdict, '') = 'costs') AS costs,        -- slower than their parts
   sum(measured_saved_ns) AS measured_saved_ns,          -- time that they save in a pass
   sum(CASE WHEN verdict IS NOT NULL THEN predicted_saved_ns END) AS predicted_saved_ns  -- that their traffic predicts

@@ -130,8 +130,6 @@ Paired compare_pairs(std::span<const double> first, std::span<const double> seco
   return pair;
 }
 
-double smallest_effect(const Paired& pair) { return std::max(kSmallestEffect, kSmallestDifference_ns / std::max(pair.first_median, 1e-3)); }
-
 std::vector<Judged> judge_pairs(std::span<const Paired> pairs) {
   std::vector<size_t> order(pairs.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -144,16 +142,15 @@ std::vector<Judged> judge_pairs(std::span<const Paired> pairs) {
     adjusted = std::min(adjusted, pair.p_value * static_cast<double>(pairs.size()) / rank);
     Judged& own = judged[order[i]];
     own.p_value = adjusted;
-    if (adjusted >= kFalseDiscoveries || std::fabs(pair.ratio - 1) < smallest_effect(pair)) continue;
+    if (adjusted >= kFalseDiscoveries || std::fabs(pair.ratio - 1) < kSmallestEffect) continue;
     own.verdict = pair.ratio > 1 ? PairVerdict::second_slower : PairVerdict::second_faster;
   }
   return judged;
 }
 
 bool settled(const Paired& pair) {
-  const double effect = smallest_effect(pair);
-  if (pair.ratio_low > 1 + effect || pair.ratio_high < 1 - effect) return pair.p_value < kSureToStop;
-  return pair.n >= kPairsForSigns && pair.ratio_low > 1 - effect && pair.ratio_high < 1 + effect;
+  if (pair.ratio_low > 1 + kSmallestEffect || pair.ratio_high < 1 - kSmallestEffect) return pair.p_value < kSureToStop;
+  return pair.n >= kPairsForSigns && pair.ratio_low > 1 - kSmallestEffect && pair.ratio_high < 1 + kSmallestEffect;
 }
 
 }  // namespace stats

@@ -24,19 +24,14 @@ struct Judged {
   double p_value = 1;  ///< adjusted for the number of comparisons
   PairVerdict verdict = PairVerdict::same;
 };
-inline constexpr double kSmallestEffect = 0.01;  ///< a ratio nearer to 1 than this is not worth a word, however sure it is
-/// Nor is a difference below this: a kernel of some dozen nanoseconds differs from itself by one to four (BERT's, A/A), by where its code
-/// and arrays happen to lie, and does so in every pair.
-inline constexpr double kSmallestDifference_ns = 3;
+inline constexpr double kSmallestEffect = 0.01;    ///< a ratio nearer to 1 than this is not worth a word, however sure it is
 inline constexpr double kFalseDiscoveries = 0.05;  ///< share of verdicts that may be by chance (Benjamini and Hochberg 1995)
-/// The ratio less 1 that is worth a word: either bound.
-double smallest_effect(const Paired& pair);
 /// Comparisons of one run together: of a hundred some look clear by chance.
 std::vector<Judged> judge_pairs(std::span<const Paired> pairs);
 
-/// More pairs would not change the verdict: the interval lies within kSmallestEffect of 1, or of less than kSmallestDifference_ns, or
-/// outside of it and so surely that looking after every pass does not matter. Of a ratio of 1 each look stops with a chance below 1e-8 on
-/// the wrong side; every other stop is one that says `same`: a thousand looks add 1e-5 to what judge_pairs allows.
+/// More pairs would not change the verdict: the interval lies within kSmallestEffect of 1, or outside of it and so surely that looking
+/// after every pass does not matter. Of a ratio of 1 each look stops with a chance below 1e-8 on the wrong side; every other stop is one
+/// that says `same`: a thousand looks add 1e-5 to what judge_pairs allows.
 bool settled(const Paired& pair);
 
 /// P(|T| ≥ |t|) of Student's t with `freedom` degrees of freedom.

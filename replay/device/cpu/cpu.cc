@@ -83,6 +83,7 @@ class CpuDevice final : public Device {
   std::unique_ptr<Jit> jit_;
   kernel::Target target_;
   Prepared ready_;
+  LaunchTable table_;
   std::optional<CacheWalk> walk_;  ///< before each execution; none: caches are as steps leave them
   std::vector<model::Sample> samples_;
   int64_t epoch_ns_ = now_ns();  ///< begin_ns of samples counts from the end of prepare()
@@ -153,10 +154,9 @@ Status CpuDevice::start(StepId id, int executions) {
 }
 
 void CpuDevice::time_step(StepId id, const ReadyStep& step, int executions) {
+  table_.set(step.launches);
   const int64_t begin = now_ns();
-  for (int i = 0; i < executions; ++i) {
-    for (const ReadyLaunch& launch : step.launches) run(launch, threads_);
-  }
+  for (int i = 0; i < executions; ++i) table_.run(threads_);
   const int64_t end = now_ns();
   samples_.push_back({.step = id, .begin_ns = begin - epoch_ns_, .duration_ns = end - begin, .executions = executions});
 }

@@ -1,4 +1,4 @@
-// Runs one resolved launch.
+// Runs resolved launches.
 #include "replay/device/cpu/launch.h"
 
 namespace replay::cpu {
@@ -15,8 +15,36 @@ struct Runner {
   void operator()(const FillLaunch& launch) const { fill(launch.to, launch.byte, launch.bytes, threads); }
 };
 
+/// A launch with its lists in `memory`.
+struct Mover {
+  std::pmr::memory_resource& memory;
+  ReadyLaunch operator()(KernelLaunch kernel) const {
+    kernel.parts = keep(kernel.parts, memory);
+    kernel.args = keep(kernel.args, memory);
+    return kernel;
+  }
+  ReadyLaunch operator()(NativeLaunch native) const {
+    native.in = keep(native.in, memory);
+    native.out = keep(native.out, memory);
+    return native;
+  }
+  template <typename Flat>
+  ReadyLaunch operator()(const Flat& launch) const {
+    return launch;
+  }
+};
+
 }  // namespace
 
-void run(const ReadyLaunch& launch, int threads) { std::visit(Runner{threads}, launch); }
+void LaunchTable::set(std::span<const ReadyLaunch> launches) {
+  memory_.release();  // and begins again where it began
+  auto* const at = static_cast<ReadyLaunch*>(memory_.allocate(launches.size_bytes(), kLine));
+  for (size_t i = 0; i < launches.size(); ++i) std::construct_at(at + i, std::visit(Mover{memory_}, launches[i]));
+  launches_ = {at, launches.size()};
+}
+
+void LaunchTable::run(int threads) const {
+  for (const ReadyLaunch& launch : launches_) std::visit(Runner{threads}, launch);
+}
 
 }  // namespace replay::cpu

@@ -52,11 +52,11 @@ class Preparation {
 
  private:
   struct Shared {
-    std::shared_ptr<Product> product;
+    Product* product;
     int32_t record;
   };
   struct SharedNative {
-    std::shared_ptr<Native> native;
+    Native* native;
     int32_t record;
   };
 
@@ -68,6 +68,12 @@ class Preparation {
   Status create_native(const LibraryOp& op);
   ReadyStep resolve(const Step& step) const;
   KernelLaunch resolve(const KernelCall& call) const;
+  template <typename Address>
+  std::span<const Address> addresses(std::span<const BufferId> buffers) const {
+    std::vector<Address> made;
+    for (const BufferId buffer : buffers) made.push_back(address(buffer));
+    return keep(std::span<const Address>(made), *ready_.lists);
+  }
   void* address(BufferId buffer) const { return buffer < 0 ? nullptr : ready_.arena.memory(buffer).data(); }
   int64_t bytes(BufferId buffer) const { return static_cast<int64_t>(ready_.arena.memory(buffer).size()); }
 
@@ -134,7 +140,7 @@ Status Preparation::create_product(const Gemm& gemm) {
   std::string text = text_of(gemm);
   if (products_.contains(text)) return {};
   const auto begin = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(std::shared_ptr<Product> product, make_product(gemm, threads_, scratch_));
+  ASSIGN_OR_RETURN(std::unique_ptr<Product> product, make_product(gemm, threads_, scratch_));
   const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - begin;
   const auto record = static_cast<int32_t>(ready_.records.size());
   ready_.records.push_back({.key = base::hash128_hex(text),
@@ -143,7 +149,8 @@ Status Preparation::create_product(const Gemm& gemm) {
                             .implementation = product->implementation(),
                             .source = text,
                             .compile_ns = spent.count()});
-  products_.emplace(std::move(text), Shared{std::move(product), record});
+  products_.emplace(std::move(text), Shared{product.get(), record});
+  ready_.products.push_back(std::move(product));
   return {};
 }
 
@@ -151,7 +158,7 @@ Status Preparation::create_native(const LibraryOp& op) {
   std::string text = text_of(op);
   if (natives_.contains(text)) return {};
   const auto begin = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(std::shared_ptr<Native> native, make_native(op, threads_, native_scratch_));
+  ASSIGN_OR_RETURN(std::unique_ptr<Native> native, make_native(op, threads_, native_scratch_));
   const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - begin;
   const auto record = static_cast<int32_t>(ready_.records.size());
   ready_.records.push_back({.key = base::hash128_hex(text),
@@ -160,23 +167,23 @@ Status Preparation::create_native(const LibraryOp& op) {
                             .implementation = native->implementation(),
                             .source = text,
                             .compile_ns = spent.count()});
-  natives_.emplace(std::move(text), SharedNative{std::move(native), record});
+  natives_.emplace(std::move(text), SharedNative{native.get(), record});
+  ready_.natives.push_back(std::move(native));
   return {};
 }
 
 KernelLaunch Preparation::resolve(const KernelCall& call) const {
   const auto index = static_cast<size_t>(call.kernel);
-  KernelLaunch launch;
+  std::vector<PartCall> calls;
   const auto& parts = plan_.kernels[index].parts;
-  for (const BufferId buffer : call.args) launch.args.push_back(address(buffer));
-  const auto arg = [&](int position) { return launch.args[static_cast<size_t>(position)]; };
+  const std::span<void* const> args = addresses<void*>(call.args);
+  const auto arg = [&](int position) { return args[static_cast<size_t>(position)]; };
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto& same = parts[i].same;
     if (same[0] >= 0 && arg(same[0]) == arg(same[1])) continue;
-    launch.parts.push_back({reinterpret_cast<Entry>(codes_[index].entries[i]), split(parts[i], plan_.target.threads, threads_)});
+    calls.push_back({reinterpret_cast<Entry>(codes_[index].entries[i]), split(parts[i], plan_.target.threads, threads_)});
   }
-  launch.scratch = {ready_.thread_scratch.data(), scratch_stride_};
-  return launch;
+  return {keep(std::span<const PartCall>(calls), *ready_.lists), args, {ready_.thread_scratch.data(), scratch_stride_}};
 }
 
 ReadyStep Preparation::resolve(const Step& step) const {
@@ -196,10 +203,7 @@ ReadyStep Preparation::resolve(const Step& step) const {
       if (ready.precision.empty()) ready.precision = shared.product->precision();
     } else if (const auto* library = std::get_if<LibraryCall>(&launch)) {
       const SharedNative& shared = natives_.at(text_of(*library->op));
-      NativeLaunch made{shared.native, {}, {}};
-      for (const BufferId buffer : library->in) made.in.push_back(address(buffer));
-      for (const BufferId buffer : library->out) made.out.push_back(address(buffer));
-      ready.launches.emplace_back(std::move(made));
+      ready.launches.emplace_back(NativeLaunch{shared.native, addresses<const void*>(library->in), addresses<void*>(library->out)});
       ready.records.push_back(shared.record);
       if (ready.precision.empty()) ready.precision = shared.native->precision();
     } else if (const auto* move = std::get_if<Copy>(&launch)) {

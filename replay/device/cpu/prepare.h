@@ -22,7 +22,10 @@ struct ReadyStep {
 };
 
 struct Prepared {
-  std::vector<ReadyStep> steps;              ///< by StepId
+  std::vector<ReadyStep> steps;  ///< by StepId
+  std::vector<std::unique_ptr<Product>> products;
+  std::vector<std::unique_ptr<Native>> natives;
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> lists = std::make_unique<std::pmr::monotonic_buffer_resource>();  ///< of launches
   std::vector<model::KernelRecord> records;  ///< one a kernel of the plan, then one a distinct product
   Arena arena;
   Pages thread_scratch;

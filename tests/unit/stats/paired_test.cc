@@ -65,10 +65,10 @@ TEST(Pairs, WhatSlowsBothLeavesTheRatioAlone) {
 
 TEST(Judged, CorrectsForTheirNumber) {
   std::vector<Paired> pairs(4);
-  pairs[0] = {20, 1000, 1100, 1.1, 1, 1, 0.001};
-  pairs[1] = {20, 1000, 1100, 1.1, 1, 1, 0.02};
-  pairs[2] = {20, 1000, 900, 0.9, 1, 1, 0.04};
-  pairs[3] = {20, 1000, 1100, 1.1, 1, 1, 0.5};
+  pairs[0] = {20, 1, 1.1, 1.1, 1, 1, 0.001};
+  pairs[1] = {20, 1, 1.1, 1.1, 1, 1, 0.02};
+  pairs[2] = {20, 1, 0.9, 0.9, 1, 1, 0.04};
+  pairs[3] = {20, 1, 1.1, 1.1, 1, 1, 0.5};
   const std::vector<Judged> judged = judge_pairs(pairs);  // p · 4 / rank, not above what follows
   EXPECT_DOUBLE_EQ(judged[0].p_value, 0.004);
   EXPECT_DOUBLE_EQ(judged[1].p_value, 0.04);
@@ -81,16 +81,8 @@ TEST(Judged, CorrectsForTheirNumber) {
 }
 
 TEST(Judged, ADifferenceTooSmallToMatterIsNone) {
-  const Paired sure{1000, 1000, 1005, 1.005, 1.004, 1.006, 0};
+  const Paired sure{1000, 1, 1.005, 1.005, 1.004, 1.006, 0};
   EXPECT_EQ(judge_pairs({{sure}})[0].verdict, PairVerdict::same);
-}
-
-TEST(Judged, AFewNanosecondsAreWhereTheCodeLies) {
-  const Paired beside_itself{96, 64, 66, 1.031, 1.025, 1.04, 4e-27}, slowed{96, 640, 660, 1.031, 1.025, 1.04, 4e-27};
-  EXPECT_EQ(judge_pairs({{beside_itself}})[0].verdict, PairVerdict::same);
-  EXPECT_TRUE(settled(beside_itself));
-  EXPECT_EQ(judge_pairs({{slowed}})[0].verdict, PairVerdict::second_slower);
-  EXPECT_EQ(judge_pairs({{{96, 71, 3.5, 0.05, 0.04, 0.06, 4e-27}}})[0].verdict, PairVerdict::second_faster);
 }
 
 /// Logarithms (in 1e-4) of ratios that BERT's fusions gave beside themselves on a shared machine, one fusion a line.
@@ -140,11 +132,11 @@ TEST(Verdicts, OnRecordedNoiseNeitherCryWolfNorSleep) {
 }
 
 TEST(Settled, IsWhatIsClearOrTooSmallToMatter) {
-  EXPECT_TRUE(settled({4, 1000, 1000, 1.5, 1.4, 1.6, 1e-9}));
-  EXPECT_FALSE(settled({4, 1000, 1000, 1.5, 1.4, 1.6, 1e-6})) << "not so sure that it may be looked at often";
-  EXPECT_TRUE(settled({40, 1000, 1000, 1.002, 0.995, 1.009, 0.4}));
-  EXPECT_FALSE(settled({4, 1000, 1000, 1.002, 0.995, 1.009, 0.4})) << "few pairs lie near each other by chance";
-  EXPECT_FALSE(settled({400, 1000, 1000, 1.01, 1.005, 1.015, 1e-12})) << "around the smallest difference that matters";
+  EXPECT_TRUE(settled({4, 1, 1.5, 1.5, 1.4, 1.6, 1e-9}));
+  EXPECT_FALSE(settled({4, 1, 1.5, 1.5, 1.4, 1.6, 1e-6})) << "not so sure that it may be looked at often";
+  EXPECT_TRUE(settled({40, 1, 1, 1.002, 0.995, 1.009, 0.4}));
+  EXPECT_FALSE(settled({4, 1, 1, 1.002, 0.995, 1.009, 0.4})) << "few pairs lie near each other by chance";
+  EXPECT_FALSE(settled({400, 1, 1, 1.01, 1.005, 1.015, 1e-12})) << "around the smallest difference that matters";
   EXPECT_FALSE(settled(compare_pairs(std::vector<double>{100}, std::vector<double>{200})));
 }
 
