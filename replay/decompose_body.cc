@@ -21,12 +21,7 @@ Id fused(Editor& edit, Body& body, const std::vector<Id>& results, const std::ve
   }
   body.module().comp(body.comp()).root = root;
   const Id fusion = edit.add(Op::fusion, body.edit().shape(root), operands, {{"kind", "kLoop"}});
-  ir::Instr& instr = edit.instr(fusion);
-  instr.calls = {body.comp()};
-  ir::Attr calls;
-  calls.key = edit.module().strings.intern("calls");
-  calls.calls = 1;
-  instr.attrs.push_back(calls);
+  edit.set_call(fusion, "calls", body.comp());
   return fusion;
 }
 
@@ -97,12 +92,7 @@ Id reduced(Body& body, const Reduced& how, Id x) {
   const Id init = body.edit().add(Op::constant, ir::array_shape(type, {}), {});
   body.edit().instr(init).literal = body.module().add(ir::scalar_literal(type, how.start));
   const Id id = body.edit().add(Op::reduce, ir::array_shape(type, kept), {x, init}, {{"dimensions", braced(how.dims)}});
-  ir::Instr& instr = body.edit().instr(id);
-  instr.calls = {comp};
-  ir::Attr attr;
-  attr.key = body.module().strings.intern("to_apply");
-  attr.calls = 1;
-  instr.attrs.push_back(attr);
+  body.edit().set_call(id, "to_apply", comp);
   return id;
 }
 

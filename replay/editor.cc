@@ -60,6 +60,14 @@ Id Editor::add(ir::Op op, const ir::Shape& shape, std::vector<Id> operands, cons
   return static_cast<Id>(instrs.size()) - 1;
 }
 
+void Editor::set_call(Id id, std::string_view key, ir::CompId callee) {
+  ir::Attr attr;
+  attr.key = module_.strings.intern(key);
+  attr.calls = 1;
+  instr(id).attrs.push_back(attr);
+  instr(id).calls = {callee};
+}
+
 Id Editor::copy_of(Id id) {
   ir::Instr made = instr(id);
   made.name = module_.strings.intern(fmt::format("{}.part.{}", module_.name_of(made), ++count_));

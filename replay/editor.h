@@ -27,6 +27,8 @@ class Editor {
   /// New instructions are named after `id` and have its origin.
   void begin(Id id) { at_ = id; }
   Id add(ir::Op op, const ir::Shape& shape, std::vector<Id> operands, const Attrs& attrs = {});
+  /// The instruction calls `callee`, its one, under `key`: "to_apply", "calls".
+  void set_call(Id id, std::string_view key, ir::CompId callee);
   /// The instruction as it is, again.
   Id copy_of(Id id);
   /// In place: users of `id` see the new value.

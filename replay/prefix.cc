@@ -68,11 +68,7 @@ Id mapped(Editor& edit, const ir::Shape& shape, ir::CompId reducer, Id a, Id b) 
   std::vector<int64_t> dims(shape.dims.size());
   for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(d);
   const Id id = edit.add(Op::map, shape, {a, b}, {{"dimensions", braced(dims)}});
-  ir::Attr to_apply;
-  to_apply.key = edit.module().strings.intern("to_apply");
-  to_apply.calls = 1;
-  edit.instr(id).attrs.push_back(to_apply);
-  edit.instr(id).calls = {reducer};
+  edit.set_call(id, "to_apply", reducer);
   return id;
 }
 
