@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "importers/lowering/key.h"
+#include "src/base/math.h"
 #include "src/base/text.h"
 #include "src/ir/escape.h"
 #include "src/ir/verify.h"
@@ -108,8 +109,7 @@ Value Program::parameter(std::string_view name, const ir::Shape& shape, std::str
 ir::LiteralId Program::scalar(ir::Type type, double value) {
   const auto [known, fresh] = scalars_.try_emplace({type, std::bit_cast<uint64_t>(value)}, ir::LiteralId::none);
   const bool is_exact = ir::is_float(type) || ir::is_complex(type);
-  if (fresh)
-    known->second = module_.add(is_exact ? ir::scalar_literal(type, value) : ir::scalar_literal(type, static_cast<int64_t>(value)));
+  if (fresh) known->second = module_.add(is_exact ? ir::scalar_literal(type, value) : ir::scalar_literal(type, base::saturated_int(value)));
   return known->second;
 }
 

@@ -7,8 +7,14 @@
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/lowering.h"
+#include "src/base/math.h"
 
 namespace importers::paddle {
+namespace {
+
+constexpr int64_t kMostSize = 9'000'000'000'000'000;  ///< what a double holds exactly, and sums of some of them fit in 64 bits
+
+}  // namespace
 
 lowering::Program& Call::program() { return lowering_.out_; }
 Body& Call::entry() { return lowering_.out_.entry(); }
@@ -81,14 +87,15 @@ std::optional<Dims> Call::sizes(std::string_view attribute, std::initializer_lis
     const auto told = told_by(slot);
     if (!told) return std::nullopt;
     Dims sizes;
-    for (const double value : *told) sizes.push_back(static_cast<int64_t>(std::clamp(value, -9e15, 9e15)));
+    for (const double value : *told) sizes.push_back(std::clamp(base::saturated_int(value), -kMostSize, kMostSize));
     return sizes;
   }
   const std::string_view written = text(attribute);
   if (written.empty()) return std::nullopt;
   auto sizes = integers_of(written);
-  if (sizes &&
-      (attribute == "shape" || attribute == "out_shape" || attribute == "ends" || attribute == "starts" || attribute == "sections")) {
+  if (!sizes) return sizes;
+  for (int64_t& size : *sizes) size = std::clamp(size, -kMostSize, kMostSize);
+  if (attribute == "shape" || attribute == "out_shape" || attribute == "ends" || attribute == "starts" || attribute == "sections") {
     for (int64_t& size : *sizes) size = lowering_.sizes_.scaled(size);
   }
   return sizes;
@@ -102,7 +109,7 @@ double Call::number(std::string_view attribute, double otherwise, std::string_vi
 
 int64_t Call::integer(std::string_view attribute, int64_t otherwise, std::string_view slot) {
   const double value = number(attribute, static_cast<double>(otherwise), slot);
-  return value >= -9e15 && value <= 9e15 ? static_cast<int64_t>(value) : otherwise;
+  return std::fabs(value) <= static_cast<double>(kMostSize) ? static_cast<int64_t>(value) : otherwise;
 }
 
 bool Call::flag(std::string_view attribute, bool otherwise) { return flag_of(text(attribute)).value_or(otherwise); }

@@ -121,4 +121,9 @@ int64_t elements_of(const Dims& dims) {
   return product;
 }
 
+bool fit_windows(const Dims& numbers) {
+  constexpr int64_t kMost = 1 << 20;
+  return std::ranges::all_of(numbers, [](int64_t number) { return -kMost <= number && number <= kMost; });
+}
+
 }  // namespace importers::paddle

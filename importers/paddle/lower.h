@@ -125,5 +125,7 @@ int64_t axis_of(int64_t axis, int64_t rank);
 Dims permutation_back(const Dims& permutation);
 /// Products without overflow: more elements than any machine holds are all the same.
 int64_t elements_of(const Dims& dims);
+/// Do these fit into a window: strides, dilations, paddings whose products with sizes stay within 64 bits?
+bool fit_windows(const Dims& numbers);
 
 }  // namespace importers::paddle

@@ -190,6 +190,7 @@ std::optional<Pool> pool_of(Call& c) {
   if (c.flag("adaptive") && !pool.global) return c.fail("adaptive pools to more than one element are not lowered"), std::nullopt;
   if (!pool.global && (ksize.size() != 2 || strides.size() != 2 || (paddings.size() != 2 && paddings.size() != 4)))
     return c.fail("has a window of another rank"), std::nullopt;
+  if (!fit_windows(ksize) || !fit_windows(strides) || !fit_windows(paddings)) return c.fail("has a window that is too large"), std::nullopt;
   pool.window.resize(4);
   for (size_t i = 0; i < 2; ++i) {
     const int64_t size = pool.x[pool.first + i];

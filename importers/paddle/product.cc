@@ -173,6 +173,8 @@ std::optional<Conv> conv_of(Call& c) {
   const Dims paddings = c.sizes("paddings").value_or(Dims{0, 0});
   if (strides.size() != 2 || dilations.size() != 2 || (paddings.size() != 2 && paddings.size() != 4) || conv.groups < 1)
     return c.fail("has strides, dilations or paddings of another rank"), std::nullopt;
+  if (!fit_windows(strides) || !fit_windows(dilations) || !fit_windows(paddings) || !fit_windows({conv.groups}))
+    return c.fail("has a window that is too large"), std::nullopt;
   const int64_t of_group = input[conv.channels_last ? 3 : 1];
   if (filter[1] * conv.groups != of_group) return c.fail("the filter has other channels than the input"), std::nullopt;
   const std::string_view algorithm = c.text("padding_algorithm");

@@ -7,6 +7,7 @@
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/lower.h"
+#include "src/base/math.h"
 
 namespace importers::paddle {
 namespace {
@@ -21,7 +22,7 @@ int64_t at(const Dims& dims, int64_t i) { return dims[static_cast<size_t>(i)]; }
 Value constant(Call& c, ir::Type type, const Dims& dims, const std::vector<double>& values) {
   ir::Literal literal;
   for (const double value : values) {
-    const ir::Literal one = ir::is_float(type) ? ir::scalar_literal(type, value) : ir::scalar_literal(type, static_cast<int64_t>(value));
+    const ir::Literal one = ir::is_float(type) ? ir::scalar_literal(type, value) : ir::scalar_literal(type, base::saturated_int(value));
     literal.data.insert(literal.data.end(), one.data.begin(), one.data.end());
   }
   return c.entry().constant(ir::array_shape(type, dims), std::move(literal));

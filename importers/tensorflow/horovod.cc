@@ -11,6 +11,7 @@
 #include "importers/tensorflow/log.h"
 #include "importers/tensorflow/node_kind.h"
 #include "importers/tensorflow/trace_json.h"
+#include "src/base/math.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -92,8 +93,10 @@ class HorovodReader {
       track.open.push_back({event.name, event.begin_ns});
     }
     if (event.phase == "E") end(track, event);
-    if (event.phase == "X" && !track.open.empty() && event.duration_ns > 0) track.inside_ns[event.name] += event.duration_ns;
+    if (event.phase == "X" && !track.open.empty() && event.duration_ns > 0) add(track.inside_ns[event.name], event.duration_ns);
   }
+
+  static void add(int64_t& ns, int64_t more) { ns = base::saturated_sum(ns, more); }
 
   void end(Track& track, const TraceEvent& event) {
     if (track.open.empty()) return log_.drop(0, "a span ends that has not begun");
@@ -101,7 +104,7 @@ class HorovodReader {
     track.open.pop_back();
     const int64_t duration = std::max<int64_t>(0, event.begin_ns - span.begin_ns);
     if (!track.open.empty()) {
-      track.inside_ns[span.name] += duration;
+      add(track.inside_ns[span.name], duration);
       return;
     }
     log_.keep();
@@ -110,7 +113,7 @@ class HorovodReader {
     if (!tensor.text.empty() && log_[op].shape.empty()) log_[op].shape = tensor.text, log_[op].shape_from = model::Known::given;
     Activities& activities = activities_[op];
     if (!tensor.text.empty()) activities.bytes = tensor.bytes;
-    for (const auto& [name, ns] : track.inside_ns) activities.ns[name] += ns;
+    for (const auto& [name, ns] : track.inside_ns) add(activities.ns[name], ns);
     track.inside_ns.clear();
     log_.time("", kHorovodTimer, {op, activities.passes++, span.begin_ns, duration});
   }

@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kLastSecond = 8'000'000'000;  ///< what fits in 64 bits of ns
 constexpr int64_t kLastNs = kLastSecond * kSecond / 2;
+constexpr int64_t kLastYear = 2200;
+constexpr int64_t kLongestNs = 1'000'000 * kSecond;      ///< a million such times can be added
 constexpr int64_t kLogYear2000 = 946'684'800 * kSecond;  ///< times before it count from something else than 1970
 
 /// A cursor over the start of a line.
@@ -75,7 +77,7 @@ std::optional<int64_t> clock_ns(Prefix& at) {
 /// "2023-01-02 03:04:05.123456: I "
 std::optional<int64_t> dated(Prefix& at) {
   const int64_t year = at.digits(4);
-  if (year < 1970 || !at.take('-')) return std::nullopt;
+  if (year < 1970 || year > kLastYear || !at.take('-')) return std::nullopt;
   const int64_t month = at.digits(2);
   if (month < 1 || !at.take('-')) return std::nullopt;
   const int64_t day = at.digits(2);
@@ -176,8 +178,10 @@ void Log::time(std::string_view device, std::string_view timer, model::Recording
     found = recordings_.end() - 1;
   }
   ++timings_;
+  const model::Recording::Timing told = timing;
   timing.begin_ns = std::clamp(timing.begin_ns, -kLastNs, kLastNs);
-  timing.duration_ns = std::clamp(timing.duration_ns, int64_t{0}, kLastNs);
+  timing.duration_ns = std::clamp(timing.duration_ns, int64_t{0}, kLongestNs);
+  cut_ += timing.begin_ns != told.begin_ns || timing.duration_ns != told.duration_ns;
   found->timings.push_back(timing);
 }
 
@@ -187,6 +191,7 @@ base::Result<model::Imported> Log::finish(std::string_view why) {
   }
   if (const int64_t more = dropped_ - passed_over_ - kMostNotes; more > 0)
     note("dropped-records", fmt::format("{} more records are dropped like the {} before", more, kMostNotes));
+  if (cut_ > 0) note("times-cut", fmt::format("{} times are negative, longer than 11 days or centuries away; they are cut", cut_));
   note("not-replayable", std::string(why));
   for (model::Recording& recording : recordings_) {
     const int64_t first = std::ranges::min_element(recording.timings, {}, &model::Recording::Timing::begin_ns)->begin_ns;

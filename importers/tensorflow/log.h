@@ -79,7 +79,7 @@ class Log {
   std::vector<model::Note> notes_;
   std::string first_reason_;
   size_t first_dropped_ = 0, placed_ = 0;
-  int64_t line_ = 1, read_ = 0, dropped_ = 0, passed_over_ = 0, timings_ = 0;
+  int64_t line_ = 1, read_ = 0, dropped_ = 0, passed_over_ = 0, timings_ = 0, cut_ = 0;
 };
 
 }  // namespace importers::tensorflow

@@ -49,7 +49,18 @@ bool among(std::span<const std::string_view> words, std::string_view word) { ret
 /// What stands for a variable, what brings data in, and what computes nothing.
 constexpr std::string_view kHandles[] = {"VarHandleOp", "VariableV2", "Variable"};
 constexpr std::string_view kFeeds[] = {"Placeholder", "PlaceholderWithDefault", "_Arg", "_DeviceArg", "IteratorGetNext", "IteratorV2"};
-constexpr std::string_view kSilent[] = {"NoOp", "Assert", "_Retval", "_DeviceRetval", "VarIsInitializedOp", "_Send", "_HostSend"};
+constexpr std::string_view kSilent[] = {"NoOp",
+                                        "Assert",
+                                        "_Retval",
+                                        "_DeviceRetval",
+                                        "_HostSend",
+                                        "_Send",
+                                        "VarIsInitializedOp",
+                                        "StatelessRandomGetKeyCounter",
+                                        "StatelessRandomGetAlg"};
+/// What runs functions of the graph's library.
+constexpr std::string_view kCalls[] = {"If",   "StatelessIf",   "While",           "StatelessWhile",
+                                       "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"};
 
 /// Graphs of TensorFlow 1 hold what runs before and between steps: initial values, checkpoints.
 bool is_outside_step(const Node& node) {
@@ -84,6 +95,9 @@ class Lowerer final : public Variables {
       for (const Edge& edge : node.inputs) {
         if (edge.node >= 0) used_[static_cast<size_t>(edge.node)] = true;
       }
+      if (node.type != "ReadVariableOp" || node.inputs.empty() || node.shapes.empty()) continue;
+      const Edge variable = resolved(node.inputs[0]);
+      read_whole_.try_emplace({variable.node, variable.port}, &node.shapes[0]);
     }
   }
 
@@ -105,12 +119,23 @@ class Lowerer final : public Variables {
     State& state = states_[{variable.node, variable.port}];
     if (state.now.id < 0) {
       const Node& node = graph_.nodes[static_cast<size_t>(variable.node)];
-      const ir::Shape* own = node.shapes.empty() || is_feed(node) ? nullptr : &node.shapes[0];
-      if (own == nullptr || among(kFeeds, node.type)) own = shape != nullptr ? shape : own;  // a handle's own shape is a scalar's
+      const ir::Shape* own = told(variable);
+      if (own == nullptr) own = shape;
+      if (own == nullptr && !node.shapes.empty()) own = &node.shapes[0];
       if (own == nullptr || !is_sane(*own)) return {};
       state.parameter = state.now = program_.parameter(node.name, *own, node.input);
     }
     return state.now;
+  }
+
+  const ir::Shape* told(Edge handle) const override {
+    const Edge variable = resolved(handle);
+    const Node& node = graph_.nodes[static_cast<size_t>(variable.node)];
+    const auto read_whole = read_whole_.find({variable.node, variable.port});
+    if (node.shapes.empty() || is_feed(node)) return read_whole != read_whole_.end() ? read_whole->second : nullptr;
+    if (!among(kFeeds, node.type)) return &node.shapes[0];
+    if (read_whole != read_whole_.end()) return read_whole->second;
+    return node.shapes[0].rank() > 0 ? &node.shapes[0] : nullptr;  // or the shape of the handle itself
   }
 
   void assign(Edge handle, Value value) override {
@@ -147,13 +172,19 @@ class Lowerer final : public Variables {
         }
         marks[at] = Mark::open;
         for (const int32_t need : needs(graph_.nodes[at])) {
-          if (marks[static_cast<size_t>(need)] == Mark::open)
-            return base::Error{fmt::format("node '{}' needs its own result", base::escaped(graph_.nodes[at].name))};
+          if (marks[static_cast<size_t>(need)] == Mark::open) return in_circle(graph_.nodes[at]);
           if (marks[static_cast<size_t>(need)] == Mark::fresh) stack.push_back(need);
         }
       }
     }
     return order;
+  }
+  static base::Error in_circle(const Node& node) {
+    static constexpr std::string_view kLoops[] = {"Enter",  "RefEnter",  "Merge",         "RefMerge",
+                                                  "Switch", "RefSwitch", "NextIteration", "RefNextIteration"};
+    const std::string_view why = among(kLoops, node.type) ? ": it stands in a loop, and loops are not lowered; unroll it" : "";
+    return {fmt::format("line {}: node '{}' ({}) needs its own result{}", node.op.line, base::escaped(node.name), base::escaped(node.type),
+                        why)};
   }
   static std::vector<int32_t> needs(const Node& node) {
     std::vector<int32_t> nodes(node.control.begin(), node.control.end());
@@ -211,8 +242,11 @@ class Lowerer final : public Variables {
     return values.empty() ? unknown_shape(node) : base::Status();
   }
   static base::Status unknown_shape(const Node& node) {
-    return base::Error{fmt::format("line {}: node '{}' ({}): its shape is not told; dump the graph with add_shapes=True", node.op.line,
-                                   base::escaped(node.name), base::escaped(node.type))};
+    const std::string_view why = node.type.find("TensorList") != std::string::npos
+                                     ? "lists of tensors, which loops fill, are not lowered; unroll the loop (Keras: unroll=True)"
+                                 : among(kCalls, node.type) ? "it calls functions of the graph, which are not followed"
+                                                            : "its shape is not told; dump the graph with add_shapes=True";
+    return base::Error{fmt::format("line {}: node '{}' ({}): {}", node.op.line, base::escaped(node.name), base::escaped(node.type), why)};
   }
 
   base::Status silent(const Node& node) {
@@ -294,18 +328,24 @@ class Lowerer final : public Variables {
       values = rule->lower(lowering);
     if (rule != nullptr && !lowering.error.empty()) failed_.insert(std::move(key));
     if (rule == nullptr || !lowering.error.empty()) return unknown(node, lowering, values);
+    if (!lowering.assumed.empty()) note(node, "assumed", lowering.assumed);
     const bool writes = std::ranges::find(variable_rules(), std::string_view(node.type), &Rule::type) != variable_rules().end();
     if (!used(node) && !writes && !values.empty() && values[0].id >= 0) program_.result(values[0]);
     return {};
+  }
+
+  void note(const Node& node, const char* code, std::string_view what) {
+    notes_.push_back({node.op.line, 0, code, fmt::format("node '{}' ({}): {}", base::escaped(node.name), base::escaped(node.type), what)});
   }
 
   bool used(const Node& node) const { return used_[static_cast<size_t>(&node - graph_.nodes.data())]; }
 
   /// A call by name with the shapes that the program tells. What nothing reads and has no shape is left out.
   base::Status unknown(const Node& node, Lowering& lowering, Values& values) {
-    const std::string why = lowering.error.empty() ? "has no lowering" : lowering.error;
-    notes_.push_back(
-        {node.op.line, 0, "not-lowered", fmt::format("node '{}' ({}): {}", base::escaped(node.name), base::escaped(node.type), why)});
+    const std::string why = !lowering.error.empty()    ? lowering.error
+                            : among(kCalls, node.type) ? "it calls functions of the graph, which are not followed"
+                                                       : "has no lowering";
+    note(node, "not-lowered", why);
     std::vector<ir::Shape> arrays;
     for (const ir::Shape& shape : node.shapes) {
       if (shape.is_array() && !is_sane(shape)) return unknown_shape(node);
@@ -331,6 +371,7 @@ class Lowerer final : public Variables {
   std::vector<std::map<int32_t, Array>> constants_;  ///< by node, by port
   std::vector<bool> used_;                           ///< is some output of the node read?
   std::map<std::pair<int32_t, int32_t>, State> states_;
+  std::map<std::pair<int32_t, int32_t>, const ir::Shape*> read_whole_;  ///< shapes of variables that some node reads
   std::function<Value(size_t)> resolve_;
   std::unordered_set<std::string> failed_;  ///< keys of nodes that could not be lowered: each tells why
   std::vector<model::Note> notes_;

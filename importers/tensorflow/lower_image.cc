@@ -1,6 +1,7 @@
 // Images: pools and their gradients, places that become channels and back, enlarged images, norms over neighbouring channels. Each is one
 // kernel.
 #include <algorithm>
+#include <cmath>
 
 #include "importers/tensorflow/images.h"
 
@@ -79,6 +80,114 @@ Values blocks(Lowering& l) {
   });
 }
 
+/// How the first dimensions after the batch are cut into blocks whose places become batches: sizes of blocks, and what is padded or
+/// cropped.
+struct Batching {
+  Dims block, edges;  ///< edges: before and after each
+  int64_t count = 1;  ///< places in a block
+};
+Batching batching_of(Lowering& l) {
+  Batching of{l.integers(1), l.integers(2)};
+  const Dims dims = l.dims(0);
+  if (l.error.empty() && (of.block.empty() || of.edges.size() != 2 * of.block.size() || dims.size() < of.block.size() + 1 ||
+                          std::ranges::min(of.block) < 1 || std::ranges::min(of.edges) < 0 || !are_sane(of.block) || !are_sane(of.edges)))
+    l.fail("has blocks that do not fit");
+  for (const int64_t k : of.block) of.count *= l.error.empty() ? k : 1;
+  return of;
+}
+
+/// [b, s·k, …] → [k·b, s, …], the places of a block first.
+Values space_to_batch(Lowering& l) {
+  const Batching of = batching_of(l);
+  if (!l.error.empty()) return {};
+  const Dims from = l.dims(0);
+  std::vector<ir::PadDim> pads(from.size());
+  Dims apart{from[0]}, order, to{from[0] * of.count};
+  for (size_t d = 0; d < of.block.size(); ++d) {
+    pads[d + 1] = {of.edges[2 * d], of.edges[2 * d + 1], 0};
+    const int64_t size = from[d + 1] + of.edges[2 * d] + of.edges[2 * d + 1];
+    if (size % of.block[d] != 0) return l.fail("has blocks that do not fit");
+    apart.insert(apart.end(), {size / of.block[d], of.block[d]});
+    order.push_back(static_cast<int64_t>(2 * d + 2));
+    to.push_back(size / of.block[d]);
+  }
+  order.push_back(0);
+  for (size_t d = 0; d < of.block.size(); ++d) order.push_back(static_cast<int64_t>(2 * d + 1));
+  for (size_t d = of.block.size() + 1; d < from.size(); ++d)
+    order.push_back(static_cast<int64_t>(apart.size())), apart.push_back(from[d]), to.push_back(from[d]);
+  if (!are_sane(to)) return l.fail("is too large");
+  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
+    return b.reshape(b.transpose(b.reshape(b.pad(x[0], b.constant(b.type(x[0]), 0), pads), apart), order), to);
+  })};
+}
+
+/// The reverse, whose edges are cropped.
+Values batch_to_space(Lowering& l) {
+  const Batching of = batching_of(l);
+  if (!l.error.empty()) return {};
+  const Dims from = l.dims(0);
+  const auto blocks = static_cast<int64_t>(of.block.size());
+  if (from[0] % of.count != 0) return l.fail("has blocks that do not fit");
+  Dims apart = of.block, order{blocks}, to{from[0] / of.count};
+  apart.insert(apart.end(), {from[0] / of.count});
+  apart.insert(apart.end(), from.begin() + 1, from.end());
+  std::vector<ir::SliceDim> slices{{0, to[0], 1}};
+  for (int64_t d = 0; d < blocks; ++d) {
+    order.insert(order.end(), {blocks + 1 + d, d});
+    const int64_t size = from[static_cast<size_t>(d) + 1] * of.block[static_cast<size_t>(d)];
+    to.push_back(size);
+    slices.push_back({of.edges[static_cast<size_t>(2 * d)], size - of.edges[static_cast<size_t>(2 * d) + 1], 1});
+    if (slices.back().start > slices.back().limit) return l.fail("crops more than there is");
+  }
+  for (auto d = static_cast<size_t>(blocks) + 1; d < from.size(); ++d)
+    order.push_back(blocks + static_cast<int64_t>(d)), to.push_back(from[d]), slices.push_back({0, from[d], 1});
+  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
+    return b.slice(b.reshape(b.transpose(b.reshape(x[0], apart), order), to), slices);
+  })};
+}
+
+/// Where the new places of a dimension lie between the old ones: the place before, the one after, and how far between.
+struct Between {
+  Array before, after, share;
+};
+Between between(const Node& node, int64_t from, int64_t to) {
+  const bool corners = attribute(node, "align_corners", false) && to > 1, half = attribute(node, "half_pixel_centers", false);
+  const double step =
+      corners ? static_cast<double>(from - 1) / static_cast<double>(to - 1) : static_cast<double>(from) / static_cast<double>(to);
+  Between b;
+  b.before.shape = b.after.shape = ir::array_shape(ir::Type::s32, {to});
+  b.share.shape = ir::array_shape(ir::Type::f32, {to});
+  const auto add = [](Array& array, const ir::Literal& one) {
+    array.literal.data.insert(array.literal.data.end(), one.data.begin(), one.data.end());
+  };
+  for (int64_t i = 0; i < to; ++i) {
+    const double at = half ? (static_cast<double>(i) + 0.5) * step - 0.5 : static_cast<double>(i) * step, low = std::floor(at);
+    add(b.before, ir::scalar_literal(ir::Type::s32, std::clamp<int64_t>(static_cast<int64_t>(low), 0, from - 1)));
+    add(b.after, ir::scalar_literal(ir::Type::s32, std::clamp<int64_t>(static_cast<int64_t>(std::ceil(at)), 0, from - 1)));
+    add(b.share, ir::scalar_literal(ir::Type::f32, at - low));
+  }
+  return b;
+}
+/// (image, [height, width]): each new place is a mean of the four old ones around it, weighted by nearness.
+Values resize_bilinear(Lowering& l) {
+  constexpr int64_t kMost = 1 << 16;
+  const Dims from = l.dims(0), to = l.integers(1);
+  if (!l.error.empty() || from.size() != 4 || to.size() != 2 || std::ranges::min(from) < 1) return l.fail("its size is not known");
+  if (std::ranges::min(to) < 1 || std::ranges::max(to) > kMost || !are_sane({from[0], to[0], to[1], from[3]}))
+    return l.fail("is too large");
+  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
+    Value image = b.convert(x[0], ir::Type::f32);
+    for (const int64_t d : {1, 2}) {
+      const Between at = between(l.node, from[static_cast<size_t>(d)], to[static_cast<size_t>(d - 1)]);
+      const Value before = gathered(b, image, b.constant(at.before.shape, at.before.literal), d);
+      const Value after = gathered(b, image, b.constant(at.after.shape, at.after.literal), d);
+      const Value share = b.broadcast(b.constant(at.share.shape, at.share.literal), b.dims(before), {d});
+      image = b.binary(Op::add, before, b.binary(Op::multiply, b.binary(Op::subtract, after, before), share));
+    }
+    return image;
+  })};
+}
+
 /// (image, [height, width]) where the new size is a multiple: each place repeats.
 Values resize_nearest(Lowering& l) {
   const Dims from = l.dims(0), to = l.integers(1);
@@ -123,6 +232,9 @@ constexpr Rule kImageRules[] = {
     {"AvgPoolGrad", avg_pool_grad, 2},
     {"SpaceToDepth", blocks<Way::to_depth>},
     {"DepthToSpace", blocks<Way::to_space>},
+    {"SpaceToBatchND", space_to_batch, 3},
+    {"BatchToSpaceND", batch_to_space, 3},
+    {"ResizeBilinear", resize_bilinear, 2},
     {"ResizeNearestNeighbor", resize_nearest, 2},
     {"ResizeNearestNeighborGrad", resize_nearest_grad, 2},
     {"LRN", local_response},

@@ -44,8 +44,9 @@ int64_t axis_of_input(Lowering& l, size_t k, int64_t rank) {
   return l.error.empty() ? axis_of(l, at[0], rank) : -1;
 }
 
-/// Slices of x along `axis`; dimensions of the indices stand in its place. The first `batch` dimensions go along in both.
-Value gathered(Body& b, Value x, Value indices, int64_t axis, int64_t batch = 0) {
+}  // namespace
+
+Value gathered(Body& b, Value x, Value indices, int64_t axis, int64_t batch) {
   const int64_t rank = b.rank(x), index_rank = b.rank(indices);
   Dims sizes = b.dims(x), collapsed{axis};
   sizes[static_cast<size_t>(axis)] = 1;
@@ -63,6 +64,8 @@ Value gathered(Body& b, Value x, Value indices, int64_t axis, int64_t batch = 0)
   return b.op(Op::gather, {{x, indices}}, attrs);
 }
 
+namespace {
+
 Values gather_along(Lowering& l, int64_t axis) {
   const int64_t batch = from_end(attribute(l.node, "batch_dims", int64_t{0}), l.shape(1).rank());
   if (!ir::is_integer(l.shape(1).type)) return l.fail("its indices are no integers");
@@ -74,12 +77,6 @@ Values gather(Lowering& l) {
   const int64_t axis = l.node.inputs.size() > 2 ? axis_of_input(l, 2, l.shape(0).rank()) : axis_of(l, 0, l.shape(0).rank());
   return l.error.empty() ? gather_along(l, axis) : Values{};
 }
-/// (variable, indices): rows of what the variable holds.
-Values resource_gather(Lowering& l) {
-  const int64_t axis = axis_of(l, attribute(l.node, "batch_dims", int64_t{0}), l.shape(0).rank());
-  return l.error.empty() ? gather_along(l, axis) : Values{};
-}
-
 /// The last dimension of the indices holds places in the first dimensions of x.
 Values gather_nd(Lowering& l) {
   const Dims x_dims = l.dims(0), indices = l.dims(1);
@@ -100,13 +97,15 @@ Values gather_nd(Lowering& l) {
 
 /// `updates` combined into `base` at rows (or places of several dimensions) that the indices name.
 struct Scatter {
-  Op combine = Op::add;
+  Op combine = Op::add;    ///< copy: what is there is replaced
   int64_t depth = 1;       ///< dimensions of the base that an index names
   int64_t index_dims = 1;  ///< of the indices, without the vector's
   int64_t vector_dim = 1;  ///< = index_dims where each index is one number
 };
 Value scattered(Lowering& l, Body& b, const Scatter& s, Value base, Value indices, Value updates) {
-  const ir::CompId combine = l.program.reducer(s.combine, b.type(base));
+  const ir::CompId combine = s.combine == Op::copy
+                                 ? l.program.scalar_function("second", b.type(base), [](Body&, Value, Value second) { return second; })
+                                 : l.program.reducer(s.combine, b.type(base));
   const lowering::Attrs attrs{{"update_window_dims", braces(counting(s.index_dims, b.rank(updates)))},
                               {"inserted_window_dims", braces(counting(0, s.depth))},
                               {"scatter_dims_to_operand_dims", braces(counting(0, s.depth))},
@@ -145,6 +144,49 @@ Values scatter_nd(Lowering& l) {
   return {l.program.fuse1({{l.in(0), l.in(1)}}, [&](Body& b, std::span<const Value> x) {
     return scattered(l, b, {Op::add, indices.back(), index_dims, index_dims}, b.fill(b.type(x[1]), result, 0), x[0], x[1]);
   })};
+}
+
+/// A table of rows as its variable holds it now, for indices of these dimensions and rows of those. Where nothing tells how many rows it
+/// has, a number is assumed.
+Value table(Lowering& l, const Dims& indices, const Dims& rows) {
+  constexpr int64_t kRows = 10'000;
+  if (l.variables.told(l.node.inputs[0]) != nullptr) return l.variables.read(l.node.inputs[0], nullptr);
+  const Dims dims = joined({kRows}, from(rows, static_cast<int64_t>(indices.size())));
+  if (!are_sane(dims) || !begins_with(rows, indices)) return l.fail("nothing tells the shape of its variable"), Value{};
+  l.assumed = fmt::format("nothing tells how many rows its variable has; {} are assumed", kRows);
+  const ir::Shape shape = ir::array_shape(l.node.shapes.empty() ? l.shape(2).type : l.node.shapes[0].type, dims);
+  return l.variables.read(l.node.inputs[0], &shape);
+}
+
+/// (variable, indices): rows of what the variable holds.
+Values resource_gather(Lowering& l) {
+  const Dims indices = l.dims(1);
+  const int64_t axis = from_end(attribute(l.node, "batch_dims", int64_t{0}), static_cast<int64_t>(indices.size()));
+  const bool told = axis == 0 && !l.node.shapes.empty();
+  l.inputs[0] = told ? table(l, indices, l.node.shapes[0].dims) : l.variables.read(l.node.inputs[0], nullptr);
+  if (axis_of(l, axis, l.shape(0).rank()); !l.error.empty()) return {};
+  return gather_along(l, axis);
+}
+
+enum class Rows : uint8_t { replace, add, subtract, multiply, greater, less };
+
+/// (variable, indices, updates): rows of what the variable holds are replaced by or combined with others, in place.
+template <Rows kRows>
+Values resource_scatter(Lowering& l) {
+  static constexpr Op kOps[] = {Op::copy, Op::add, Op::add, Op::multiply, Op::maximum, Op::minimum};
+  const Dims indices = l.dims(1), updates = l.dims(2);
+  if (!ir::is_integer(l.shape(1).type) || !begins_with(updates, indices)) return l.fail("has updates of other dimensions than its indices");
+  const auto rank = static_cast<int64_t>(indices.size());
+  const Value before = table(l, indices, updates);
+  if (!l.error.empty()) return {};
+  const Dims held = l.entry().dims(before);
+  if (held.empty() || joined(indices, from(held, 1)) != updates) return l.fail("has updates that are no rows of its variable");
+  const Value after = l.program.fuse1({{before, l.in(1), l.in(2)}}, [&](Body& b, std::span<const Value> x) {
+    const Value rows = kRows == Rows::subtract ? b.unary(Op::negate, x[2]) : x[2];
+    return scattered(l, b, {kOps[static_cast<size_t>(kRows)], 1, rank, rank}, x[0], x[1], rows);
+  });
+  l.variables.assign(l.node.inputs[0], after);
+  return {};
 }
 
 /// (indices, depth, on, off): a new dimension of `depth` at `axis`.
@@ -249,6 +291,12 @@ constexpr Rule kIndexRules[] = {
     {"Gather", gather, 2},
     {"GatherV2", gather, 3},
     {"ResourceGather", resource_gather, 2},
+    {"ResourceScatterUpdate", resource_scatter<Rows::replace>, 3},
+    {"ResourceScatterAdd", resource_scatter<Rows::add>, 3},
+    {"ResourceScatterSub", resource_scatter<Rows::subtract>, 3},
+    {"ResourceScatterMul", resource_scatter<Rows::multiply>, 3},
+    {"ResourceScatterMax", resource_scatter<Rows::greater>, 3},
+    {"ResourceScatterMin", resource_scatter<Rows::less>, 3},
     {"GatherNd", gather_nd, 2},
     {"ScatterNd", scatter_nd, 3},
     {"UnsortedSegmentSum", unsorted_segments<Op::add>, 3},

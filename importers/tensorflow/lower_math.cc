@@ -1,5 +1,6 @@
 // Elementwise operators, gradients of activations, reductions: each is one kernel.
 #include <cmath>
+#include <numbers>
 
 #include "importers/tensorflow/lower_rules.h"
 
@@ -105,6 +106,7 @@ Value softsign_grad(Body& b, std::span<const Value> x) {
   const Value size = b.binary(Op::add, b.unary(Op::abs, x[1]), 1);
   return b.binary(Op::divide, x[0], times(b, size, size));
 }
+Value erfc(Body& b, std::span<const Value> x) { return one_minus(b, b.unary(Op::erf, x[0])); }
 Value is_nan(Body& b, std::span<const Value> x) { return b.compare(Direction::NE, x[0], x[0]); }
 Value clip(Body& b, std::span<const Value> x) { return b.binary(Op::minimum, b.binary(Op::maximum, x[0], x[1]), x[2]); }
 
@@ -143,15 +145,31 @@ Values leaky_relu_grad(Lowering& l) {
       [&](Body& b, std::span<const Value> x) { return Values{where_positive(b, x[1], x[0], b.binary(Op::multiply, x[0], alpha))}; });
 }
 
-/// Uniform or normal numbers of a shape; which ones is nothing that a time depends on.
+/// 32 bits that look random, each from its number: the end of MurmurHash3 (Appleby 2011).
+Value mixed(Body& b, Value h) {
+  const auto fold = [&](Value v, double shift) { return b.binary(Op::xor_, v, b.binary(Op::shift_right_logical, v, shift)); };
+  return fold(b.binary(Op::multiply, fold(b.binary(Op::multiply, fold(h, 16), 0x85ebca6b), 13), 0xc2b2ae35), 16);
+}
+/// From 0 to below 1.
+Value share_of(Body& b, Value bits) {
+  return b.binary(Op::multiply, b.convert(b.binary(Op::shift_right_logical, bits, 8), ir::Type::f32), std::ldexp(1, -24));
+}
+/// Box and Muller 1958.
+Value normal_of(Body& b, Value bits) {
+  const Value radius = b.unary(Op::sqrt, b.binary(Op::multiply, b.unary(Op::log, one_minus(b, share_of(b, bits))), -2));
+  return times(b, radius, b.unary(Op::cosine, b.binary(Op::multiply, share_of(b, mixed(b, bits)), 2 * std::numbers::pi)));
+}
+
+/// Uniform or normal numbers of a shape; which ones is nothing that a time depends on, and every pass makes the same.
 template <bool kNormal>
 Values random(Lowering& l) {
   const Dims dims = l.integers(0);
+  const ir::Type type = attribute(l.node, "dtype", ir::Type::f32);
   if (!l.error.empty() || !are_sane(dims)) return l.fail("its shape is not known");
-  const ir::Shape shape = ir::array_shape(attribute(l.node, "dtype", ir::Type::f32), dims);
+  if (!ir::is_float(type)) return l.fail("makes no floats");
   return l.program.fuse({}, [&](Body& b, std::span<const Value>) {
-    const Values range{b.constant(shape.type, 0), b.constant(shape.type, 1)};
-    return Values{b.op(Op::rng, range, {{"distribution", kNormal ? "rng_normal" : "rng_uniform"}}, &shape)};
+    const Value bits = mixed(b, b.iota(ir::Type::u32, {ir::elements(ir::array_shape(type, dims))}, 0));
+    return Values{b.convert(b.reshape(kNormal ? normal_of(b, bits) : share_of(b, bits), dims), type)};
   });
 }
 
@@ -215,6 +233,7 @@ constexpr Rule kMathRules[] = {
     {"Sin", unary<Op::sine>},
     {"Cos", unary<Op::cosine>},
     {"Erf", unary<Op::erf>},
+    {"Erfc", kernel<erfc>},
     {"Floor", unary<Op::floor>},
     {"Ceil", unary<Op::ceil>},
     {"Round", unary<Op::round_nearest_even>},
@@ -241,6 +260,12 @@ constexpr Rule kMathRules[] = {
     {"RandomUniform", random<false>},
     {"RandomStandardNormal", random<true>},
     {"TruncatedNormal", random<true>},
+    {"StatelessRandomUniform", random<false>},
+    {"StatelessRandomUniformV2", random<false>},
+    {"StatelessRandomNormal", random<true>},
+    {"StatelessRandomNormalV2", random<true>},
+    {"StatelessTruncatedNormal", random<true>},
+    {"StatelessTruncatedNormalV2", random<true>},
     {"Add", binary<Op::add>, 2},
     {"AddV2", binary<Op::add>, 2},
     {"Sub", binary<Op::subtract>, 2},

@@ -10,6 +10,11 @@ namespace {
 using ir::Op;
 
 Values identity(Lowering& l) { return {l.in(0)}; }
+Values identities(Lowering& l) {
+  Values values;
+  for (size_t k = 0; k < l.node.inputs.size(); ++k) values.push_back(l.in(k));
+  return values;
+}
 
 int64_t product(const Dims& dims) { return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()); }
 
@@ -130,6 +135,7 @@ Values fill(Lowering& l) {
 
 constexpr Rule kMoveRules[] = {
     {"Identity", identity},
+    {"IdentityN", identities},
     {"StopGradient", identity},
     {"PreventGradient", identity},
     {"Snapshot", identity},

@@ -45,13 +45,43 @@ ir::DotDims matrices(bool transpose_a, bool transpose_b, int64_t rank) {
   return dims;
 }
 
-Values product(Lowering& l, std::string_view a, std::string_view b) {
-  const int64_t rank = l.shape(0).rank();
-  if (rank < 2 || rank != l.shape(1).rank()) return l.fail("is a product of unlike ranks");
-  return {l.entry().dot(l.in(0), l.in(1), matrices(attribute(l.node, a, false), attribute(l.node, b, false), rank))};
+Values mat_mul(Lowering& l) {
+  if (l.shape(0).rank() != 2 || l.shape(1).rank() != 2) return l.fail("is a product of other than matrices");
+  return {l.entry().dot(l.in(0), l.in(1), matrices(attribute(l.node, "transpose_a", false), attribute(l.node, "transpose_b", false), 2))};
 }
-Values mat_mul(Lowering& l) { return product(l, "transpose_a", "transpose_b"); }
-Values batch_mat_mul(Lowering& l) { return product(l, "adj_x", "adj_y"); }
+
+/// All but the last two: which of a stack of matrices.
+Dims stack_of(const Dims& dims) { return {dims.begin(), dims.end() - 2}; }
+
+/// Are all sizes those of `to`, from the end, or 1?
+bool spreads(const Dims& from, const Dims& to) {
+  return from.size() <= to.size() &&
+         std::equal(from.rbegin(), from.rend(), to.rbegin(), [](int64_t a, int64_t b) { return a == b || a == 1; });
+}
+
+/// Operand k repeated to a stack of these sizes, by a kernel unless it has them.
+Value stacked(Lowering& l, size_t k, const Dims& stack) {
+  const Dims dims = l.dims(k);
+  if (stack_of(dims) == stack) return l.in(k);
+  Dims to = stack;
+  to.insert(to.end(), dims.end() - 2, dims.end());
+  return l.program.fuse1({{l.in(k)}}, [&](Body& b, std::span<const Value> x) { return b.expand(x[0], to); });
+}
+
+/// Stacks of matrices; stacks of unlike sizes are broadcast as numpy does. One matrix to the right of a stack is a single product.
+Values batch_mat_mul(Lowering& l) {
+  const Dims a = l.dims(0), b = l.dims(1);
+  const bool turned_a = attribute(l.node, "adj_x", false), turned_b = attribute(l.node, "adj_y", false);
+  if (a.size() < 2 || b.size() < 2) return l.fail("is a product of other than matrices");
+  if (b.size() == 2 && a.size() > 2 && !turned_a) {
+    const auto last = static_cast<int64_t>(a.size()) - 1;
+    return {l.entry().dot(l.in(0), l.in(1), {{}, {last}, {}, {turned_b ? 1 : 0}})};
+  }
+  const Dims stack = lowering::joined(stack_of(a), stack_of(b));
+  const auto rank = static_cast<int64_t>(stack.size()) + 2;
+  if (!are_sane(stack) || !spreads(stack_of(a), stack) || !spreads(stack_of(b), stack)) return l.fail("has stacks that do not fit");
+  return {l.entry().dot(stacked(l, 0, stack), stacked(l, 1, stack), matrices(turned_a, turned_b, rank))};
+}
 
 /// What a fused product or convolution ends with, by name.
 Value ending(Body& b, std::string_view name, Value value, Value bias, int64_t features) {
@@ -217,6 +247,7 @@ constexpr Rule kNetworkRules[] = {
     {"MatMul", mat_mul, 2},
     {"BatchMatMul", batch_mat_mul, 2},
     {"BatchMatMulV2", batch_mat_mul, 2},
+    {"BatchMatMulV3", batch_mat_mul, 2},
     {"_FusedMatMul", fused_mat_mul, 2},
     {"BiasAdd", bias_add, 2},
     {"BiasAddV1", bias_add, 2},

@@ -24,6 +24,8 @@ class Variables {
   virtual ~Variables() = default;
   /// The value now. A variable that nothing has told the shape of gets this one.
   virtual Value read(Edge handle, const ir::Shape* shape) = 0;
+  /// The shape that something in the graph tells; nullptr: nothing does.
+  virtual const ir::Shape* told(Edge handle) const = 0;
   virtual void assign(Edge handle, Value value) = 0;
 };
 
@@ -37,6 +39,7 @@ struct Lowering {
   std::vector<const Array*> constants;                    ///< of inputs whose values are known; nullptr: not known
   const std::function<Value(size_t)>* resolve = nullptr;  ///< makes the value of an input that is a constant or a variable
   std::string error{};                                    ///< why it cannot be lowered; "": it can
+  std::string assumed{};                                  ///< what the graph does not tell and the lowering goes by
 
   Body& entry() { return program.entry(); }
   /// Input k as a value of the entry; constants become instructions when they are first asked for.
@@ -72,6 +75,9 @@ std::span<const Rule> variable_rules();  ///< reading, assigning, optimizers, co
 /// What `start` makes of the operands and, in the same kernel, what fused_ops names behind it: ["BiasAdd", "Relu"]. `features`: dimension
 /// that the bias runs along.
 Values fused(Lowering& l, int64_t features, const std::function<Value(Body&, std::span<const Value>)>& start);
+
+/// Slices of x along `axis`; dimensions of the indices stand in its place. The first `batch` dimensions go along in both.
+Value gathered(Body& b, Value x, Value indices, int64_t axis, int64_t batch = 0);
 
 /// Where features and space stand: "NCHW", "NHWC".
 struct Format {

@@ -14,15 +14,16 @@ namespace {
 
 constexpr size_t kTraceJsonDeepest = 64;
 constexpr int64_t kTraceJsonMicro = 1000;
-constexpr double kMostMicros = 9e15;
+constexpr int64_t kMostMicros = 4'000'000'000'000'000;  ///< so that neither ns nor the difference of two overflows
 
 struct Number {
   double value = 0;
   int64_t whole = 0;
   bool is_whole = false;
   int64_t nanos() const {
-    if (is_whole) return std::clamp<int64_t>(whole, -INT64_MAX / kTraceJsonMicro, INT64_MAX / kTraceJsonMicro) * kTraceJsonMicro;
-    return std::llround(std::clamp(std::isnan(value) ? 0 : value, -kMostMicros, kMostMicros) * kTraceJsonMicro);
+    if (is_whole) return std::clamp(whole, -kMostMicros, kMostMicros) * kTraceJsonMicro;
+    constexpr auto kMost = static_cast<double>(kMostMicros);
+    return std::llround(std::clamp(std::isnan(value) ? 0 : value, -kMost, kMost) * kTraceJsonMicro);
   }
   std::string text() const { return is_whole ? std::to_string(whole) : fmt::format("{}", value); }
 };

@@ -187,14 +187,19 @@ TEST_P(HostileText, RandomEditsAreHandled) {
                                           "\xff\xc0",
                                           "\xed\xa0\x80",
                                           "x"};
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::string_view kNumbers[] = {"0", "-1", "7", "4294967296", "9223372036854775807", "-9223372036854775808", "1e30", "100000"};
   const std::string text = seed();
   std::mt19937 random(11);
   for (int round = is_full() ? 10'000 : 150; round > 0; --round) {
     std::string edited = text;
     for (size_t edits = 1 + random() % 4; edits > 0 && !edited.empty(); --edits) {
       const size_t at = random() % edited.size();
-      if (random() % 4 == 0)
+      const size_t digit = edited.find_first_of(kDigits, at), kind = random() % 4;
+      if (kind == 0)
         edited.insert(at, edited.substr(random() % edited.size(), random() % 200));
+      else if (kind == 1 && digit != std::string::npos)  // a number becomes another
+        edited.replace(digit, edited.find_first_not_of(kDigits, digit) - digit, kNumbers[random() % std::size(kNumbers)]);
       else
         edited.replace(at, random() % 8, kPieces[random() % std::size(kPieces)]);
     }

@@ -323,5 +323,27 @@ TEST(Unknown, OperandsThatDoNotFitAreOneOperatorsLoss) {
   EXPECT_EQ(opcodes(program.modules[0])["fusion"], 1);
 }
 
+/// Numbers that no program means: nothing is computed with them beyond 64 bits.
+TEST(Unknown, NumbersThatFitNoWindowAreOneOperatorsLoss) {
+  for (const std::string numbers : {"ksize = [2, 2], paddings = [9223372036854775807, 0], strides = [1, 1]",
+                                    "ksize = [2, 2], paddings = [0, 0], strides = [9223372036854775807, 1]"}) {
+    const model::Imported program =
+        imported(std::string(kHead) + tensor("x", "1, 1, 4, 4", "float32", "var") + tensor("y", "1, 1, 4, 4", "float32", "var") +
+                 "\n    {Out=['y']} = pool2d(inputs={X=['x']}, " + numbers + ", pooling_type = max)\n}\n");
+    ASSERT_EQ(program.modules.size(), 1u);
+    EXPECT_EQ(program.module_operators[0][0].note, "pool2d: has a window that is too large");
+  }
+}
+
+TEST(Unknown, IntegersBeyondTheirTypeAreItsLast) {
+  const model::Imported program =
+      imported(std::string(kHead) + tensor("y", "2,", "int64", "var") +
+               "\n    {Out=['y']} = fill_constant(inputs={}, dtype = 3, shape = [2], str_value = 1e30, value = 1e30)\n}\n");
+  ASSERT_EQ(program.modules.size(), 1u);
+  const auto results = evaluated(program.modules[0], {});
+  ASSERT_FALSE(results.empty());
+  EXPECT_EQ(numbers(results.back())[0], static_cast<double>(INT64_MAX));
+}
+
 }  // namespace
 }  // namespace importers::paddle

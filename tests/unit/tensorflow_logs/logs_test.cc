@@ -40,6 +40,7 @@ TEST(LogLine, ThreePrefixesAndNone) {
   EXPECT_EQ(local.at_ns, (int64_t{330} * 86400 + 23 * 3600 + 57 * 60 + 48) * 1'000'000'000 + 114775000);
   EXPECT_EQ(log_line("MatMul: (MatMul): /job:x").text, "MatMul: (MatMul): /job:x");
   EXPECT_FALSE(log_line("I0000 00:00:99999999999999 1 executor.cc:1] a").at_ns);
+  EXPECT_FALSE(log_line("9018-01-02 03:04:05.123456: I tensorflow/core/common_runtime/executor.cc:826] text").at_ns);
 }
 
 TEST(NodeSummary, BracesFunctionsAndNestedAttributes) {
@@ -231,6 +232,22 @@ TEST(Horovod, AStoppedRunHasATrailingCommaAndNoBracket) {
   EXPECT_EQ(op(read, "Allreduce_grads_0 (negotiation)").launches, model::Launches::host);
   EXPECT_EQ(timing(read, 1).duration_ns, 160'000);
   EXPECT_FALSE(note(read, "cut-short").empty());
+}
+
+/// Sums of what a damaged log holds stay within 64 bits, in the store's queries too.
+TEST(Horovod, TimesThatNothingTakesAreCutAndNoted) {
+  const model::Imported read = imported(R"_([
+{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "HorovodAllreduce_g"}},
+{"ph": "B", "name": "ALLREDUCE", "ts": -9223372036854775808, "pid": 1},
+{"ph": "B", "name": "NCCL_ALLREDUCE", "ts": -1e300, "pid": 1},
+{"ph": "E", "ts": 9223372036854775807, "pid": 1},
+{"ph": "B", "name": "NCCL_ALLREDUCE", "ts": -1e300, "pid": 1},
+{"ph": "E", "ts": 1e300, "pid": 1},
+{"ph": "E", "ts": 18446744073709551615, "pid": 1}
+])_");
+  EXPECT_EQ(timing(read, 0).duration_ns, 1'000'000'000'000'000);
+  EXPECT_EQ(op(read, "HorovodAllreduce_g").attributes, R"({"activities_ns":{"NCCL_ALLREDUCE":9223372036854775807}})");
+  EXPECT_EQ(note(read, "times-cut"), "1 times are negative, longer than 11 days or centuries away; they are cut");
 }
 
 TEST(Profile, KernelsCountOnceAndStepsArePasses) {

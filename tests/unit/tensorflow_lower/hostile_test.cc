@@ -3,89 +3,33 @@
 #include <array>
 #include <random>
 
+#include "importers/tensorflow/lower_rules.h"
 #include "src/ir/verify.h"
 #include "tests/unit/tensorflow_lower/small_graph.h"
 
 namespace importers::tensorflow {
 namespace {
 
-/// Types whose rules are given operands of any number and shape.
-constexpr std::string_view kTypes[] = {"Add",
-                                       "Relu",
-                                       "ReluGrad",
-                                       "Select",
-                                       "Cast",
-                                       "Sum",
-                                       "Mean",
-                                       "BiasAdd",
-                                       "BiasAddGrad",
-                                       "MatMul",
-                                       "BatchMatMul",
-                                       "Conv2D",
-                                       "MaxPool",
-                                       "AvgPool",
-                                       "MaxPoolGrad",
-                                       "AvgPoolGrad",
-                                       "Reshape",
-                                       "ExpandDims",
-                                       "Squeeze",
-                                       "Transpose",
-                                       "Pad",
-                                       "MirrorPad",
-                                       "Slice",
-                                       "StridedSlice",
-                                       "Split",
-                                       "SplitV",
-                                       "Unpack",
-                                       "Pack",
-                                       "ConcatV2",
-                                       "Concat",
-                                       "Tile",
-                                       "Fill",
-                                       "OneHot",
-                                       "GatherV2",
-                                       "GatherNd",
-                                       "ScatterNd",
-                                       "ArgMax",
-                                       "Cumsum",
-                                       "Softmax",
-                                       "DynamicStitch",
-                                       "Range",
-                                       "ReverseV2",
-                                       "BroadcastTo",
-                                       "Conv2DBackpropInput",
-                                       "Conv2DBackpropFilter",
-                                       "DepthwiseConv2dNative",
-                                       "DepthwiseConv2dNativeBackpropInput",
-                                       "DepthwiseConv2dNativeBackpropFilter",
-                                       "FusedBatchNormV3",
-                                       "FusedBatchNormGradV3",
-                                       "SparseSoftmaxCrossEntropyWithLogits",
-                                       "SoftmaxCrossEntropyWithLogits",
-                                       "_FusedConv2D",
-                                       "_FusedMatMul",
-                                       "ResourceApplyAdam",
-                                       "ResourceApplyGradientDescent",
-                                       "AssignVariableOp",
-                                       "ReadVariableOp",
-                                       "LRN",
-                                       "SpaceToDepth",
-                                       "DepthToSpace",
-                                       "ResizeNearestNeighbor",
-                                       "UnsortedSegmentSum",
-                                       "StridedSliceGrad",
-                                       "BroadcastGradientArgs",
-                                       "ConcatOffset",
-                                       "Identity",
-                                       "DataFormatVecPermute",
-                                       "DataFormatDimMap",
-                                       "InvertPermutation",
-                                       "Unheard",
-                                       "_Recv",
-                                       "_Send",
-                                       "NoOp",
-                                       "VarHandleOp",
-                                       "Placeholder"};
+/// All types that have a rule, what is folded, and what the lowering treats by name.
+std::vector<std::string_view> all_types() {
+  std::vector<std::string_view> types{"BroadcastGradientArgs",
+                                      "ConcatOffset",
+                                      "DataFormatVecPermute",
+                                      "DataFormatDimMap",
+                                      "InvertPermutation",
+                                      "Unheard",
+                                      "StatelessIf",
+                                      "TensorListReserve",
+                                      "_Send",
+                                      "NoOp",
+                                      "VarHandleOp",
+                                      "Placeholder"};
+  for (const auto rules :
+       {math_rules(), move_rules(), slice_rules(), index_rules(), convolution_rules(), image_rules(), network_rules(), variable_rules()}) {
+    for (const Rule& rule : rules) types.push_back(rule.type);
+  }
+  return types;
+}
 constexpr int64_t kNumbers[] = {0, 1, 2, 3, 4, 7, -1, -2, -5, 32, 1 << 20, int64_t{1} << 40, INT64_MAX, INT64_MIN, INT32_MAX};
 
 class Random {
@@ -126,6 +70,7 @@ ir::Shape shape(Random& random) {
 }
 
 Graph any_graph(uint32_t seed) {
+  static const std::vector<std::string_view> types = all_types();
   Random random(seed);
   SmallGraph s;
   for (size_t k = 0; k < 4; ++k) {
@@ -146,7 +91,7 @@ Graph any_graph(uint32_t seed) {
     std::map<std::string, Attribute, std::less<>> attributes;
     for (size_t n = random.below(6); n > 0; --n)
       attributes[std::string(kAttributes[random.below(std::size(kAttributes))])] = random.attribute();
-    s.op(std::string(kTypes[random.below(std::size(kTypes))]), inputs, attributes);
+    s.op(std::string(types[random.below(types.size())]), inputs, attributes);
     if (random.below(3) == 0) s.graph.nodes.back().shapes = {shape(random)};
   }
   return s.graph;

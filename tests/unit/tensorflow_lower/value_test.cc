@@ -165,6 +165,106 @@ TEST(Images, AveragesDoNotCountPadding) {
             (Numbers{3, 4.5, 7.5, 9}));
 }
 
+TEST(Products, StacksOfMatricesAreBroadcast) {
+  const auto product = [](bool matrix_first, const Attributes& turned) {
+    return of({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}, [&](SmallGraph& s, int stack) {
+      const int matrix = s.op("Cast", {s.op("Reshape", {s.integers({1, 2, 3, 4}), s.integers({2, 2})})}, {{"DstT", ir::Type::f32}});
+      s.op("BatchMatMulV2", {matrix_first ? matrix : stack, matrix_first ? stack : matrix}, turned);
+    });
+  };
+  EXPECT_EQ(product(false, {}), (Numbers{7, 10, 15, 22, 23, 34, 31, 46}));
+  EXPECT_EQ(product(true, {}), (Numbers{7, 10, 15, 22, 19, 22, 43, 50}));
+  EXPECT_EQ(product(false, {{"adj_y", true}}), (Numbers{5, 11, 11, 25, 17, 39, 23, 53}));
+  EXPECT_EQ(product(false, {{"adj_x", true}}), (Numbers{10, 14, 14, 20, 26, 38, 30, 44}));
+}
+
+TEST(Products, StacksThatDoNotFitAreNotLowered) {
+  SmallGraph s;
+  s.op("BatchMatMulV2", {s.feed("a", {2, 4, 4}), s.feed("b", {3, 4, 4})});
+  s.graph.nodes.back().shapes = {ir::array_shape(ir::Type::f32, {2, 4, 4})};
+  const auto lowered = lower(s.graph);
+  ASSERT_TRUE(lowered.ok()) << lowered.error().message;
+  ASSERT_EQ(lowered->notes.size(), 1U);
+  EXPECT_EQ(lowered->notes[0].code, "not-lowered");
+}
+
+TEST(Arithmetic, WhatErfLacks) {
+  const Numbers y = of({2}, {0, 1}, [](SmallGraph& s, int in) { s.op("Erfc", {in}); });
+  EXPECT_EQ(y[0], 1);
+  EXPECT_NEAR(y[1], 0.15729921, 1e-6);
+}
+
+TEST(Images, BlocksBecomeBatchesAndBack) {
+  const Numbers x{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  const Numbers batches{0, 1, 3, 0, 9, 11, 0, 2, 4, 0, 10, 12, 0, 5, 7, 0, 13, 15, 0, 6, 8, 0, 14, 16};  // TensorFlow's documentation
+  const auto in_blocks = [](const std::string& type, const Dims& dims, const Numbers& values) {
+    return of(dims, values, [&](SmallGraph& s, int in) {
+      s.op(type, {in, s.integers({2, 2}), s.op("Reshape", {s.integers({0, 0, 2, 0}), s.integers({2, 2})})});
+    });
+  };
+  EXPECT_EQ(in_blocks("SpaceToBatchND", {2, 2, 4, 1}, x), batches);
+  EXPECT_EQ(in_blocks("BatchToSpaceND", {8, 1, 3, 1}, batches), x);
+}
+
+TEST(Images, NewPlacesLieBetweenOldOnes) {
+  const auto wide = [](const Attributes& places) {
+    return of({1, 1, 2, 1}, {0, 6}, [&](SmallGraph& s, int in) { s.op("ResizeBilinear", {in, s.integers({1, 4})}, places); });
+  };
+  EXPECT_EQ(wide({}), (Numbers{0, 3, 6, 6}));
+  EXPECT_EQ(wide({{"half_pixel_centers", true}}), (Numbers{0, 1.5, 4.5, 6}));
+  const Numbers corners = wide({{"align_corners", true}}), expected{0, 2, 4, 6};
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(corners[i], expected[i], 1e-6);
+}
+
+TEST(Variables, RowsAreReadAndUpdatedInPlace) {
+  const auto updated = [](const std::string& type) {
+    SmallGraph s;
+    const int w = s.variable("w", {3, 2}), rows = s.feed("rows", {2}, ir::Type::s32);
+    s.op(type, {w, rows, s.op("ResourceGather", {w, s.integers({0, 1})})});
+    return computed(s.graph, {{"w", {1, 2, 3, 4, 5, 6}}, {"rows", {2, 0}}})[0];
+  };
+  EXPECT_EQ(updated("ResourceScatterSub"), (Numbers{-2, -2, 3, 4, 4, 4}));
+  EXPECT_EQ(updated("ResourceScatterAdd"), (Numbers{4, 6, 3, 4, 6, 8}));
+  EXPECT_EQ(updated("ResourceScatterUpdate"), (Numbers{3, 4, 3, 4, 1, 2}));
+  EXPECT_EQ(updated("ResourceScatterMax"), (Numbers{3, 4, 3, 4, 5, 6}));
+}
+
+/// A handle that is an argument tells no shape: rows that some node reads whole do, else they are assumed, and that is noted.
+TEST(Variables, ATableOfUnknownRowsIsAssumed) {
+  for (const bool is_read : {false, true}) {
+    SmallGraph s;
+    const int w = s.feed("w", {});
+    s.graph.nodes.back().attributes["dtype"] = ir::Type::opaque;
+    s.op("ResourceGather", {w, s.feed("rows", {7}, ir::Type::s32)});
+    s.graph.nodes.back().shapes = {ir::array_shape(ir::Type::f32, {7, 16})};
+    if (is_read) {
+      s.op("ReadVariableOp", {w});
+      s.graph.nodes.back().shapes = {ir::array_shape(ir::Type::f32, {50, 16})};
+    }
+    const auto lowered = lower(s.graph);
+    ASSERT_TRUE(lowered.ok()) << lowered.error().message;
+    EXPECT_EQ(lowered->notes.size(), is_read ? 0U : 1U);
+    const std::string text = ir::print(lowered->module);
+    EXPECT_NE(text.find(is_read ? "f32[50,16]" : "f32[10000,16]"), std::string::npos) << text;
+  }
+}
+
+TEST(Loops, SayThatTheyAreNotLowered) {
+  const auto why = [](SmallGraph& s) {
+    const auto lowered = lower(s.graph);
+    return lowered.ok() ? std::string() : lowered.error().message;
+  };
+  SmallGraph lists;
+  lists.op("Neg", {lists.op("TensorListFromTensor", {lists.feed("x", {2})})});
+  lists.graph.nodes[1].op.launches = model::Launches::device;
+  EXPECT_NE(why(lists).find("(TensorListFromTensor): lists of tensors, which loops fill, are not lowered"), std::string::npos)
+      << why(lists);
+  SmallGraph frames;
+  frames.op("Merge", {1});
+  frames.op("NextIteration", {0});
+  EXPECT_NE(why(frames).find("it stands in a loop, and loops are not lowered"), std::string::npos) << why(frames);
+}
+
 TEST(Folding, ShapesNeverBecomeInstructions) {
   SmallGraph s;
   const int x = s.feed("x", {4, 6});
@@ -199,6 +299,32 @@ TEST(Variables, AdagradAndRmsPropFollowTheirFormulas) {
   ASSERT_EQ(results.size(), 3U);
   EXPECT_NEAR(results[0][0], 1 - 1.5 / std::sqrt(7.0), 1e-6);
   EXPECT_NEAR(results[1][0], 6.5, 1e-6);
+}
+
+TEST(Moves, EachIdentityOfManyIsItsInput) {
+  EXPECT_EQ(of({2}, {1, 2},
+               [](SmallGraph& s, int in) {
+                 s.op("Neg", {Output(s.op("IdentityN", {s.integers({7, 8}), in}), 1)});
+               }),
+            (Numbers{-1, -2}));
+}
+
+/// Which numbers they are is nothing that a time depends on: their key is not asked for. Mean and variance are those of the distribution.
+TEST(Randoms, AreSpreadAsTheirTypeSays) {
+  const auto moments = [](const std::string& type) {
+    SmallGraph s;
+    const int key = s.op("StatelessRandomGetKeyCounter", {s.integers({1, 2})});
+    s.op(type, {s.integers({100, 200}), key, Output(key, 1), s.integers({1}, true)}, {{"dtype", ir::Type::f32}});
+    double sum = 0, squares = 0;
+    const auto results = computed(s.graph, {});
+    for (const double x : results.at(0)) sum += x / 20000, squares += x * x / 20000;
+    return std::pair(sum, squares - sum * sum);
+  };
+  const auto uniform = moments("StatelessRandomUniformV2"), normal = moments("StatelessRandomNormalV2");
+  EXPECT_NEAR(uniform.first, 0.5, 0.01);
+  EXPECT_NEAR(uniform.second, 1.0 / 12, 0.003);
+  EXPECT_NEAR(normal.first, 0, 0.03);
+  EXPECT_NEAR(normal.second, 1, 0.03);
 }
 
 TEST(Transfers, AReceiveGetsWhatIsSentUnderItsName) {
