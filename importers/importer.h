@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "src/base/result.h"
 #include "src/ir/print.h"
@@ -42,7 +43,29 @@ struct Program {
 
 /// Takes a module as soon as it is read, so that no more than one is in memory. The text, what replay reads later, is valid during the
 /// call; empty: as ir::print writes the module. An Error ends the import.
-using TakeModule = std::function<base::Status(const model::Source& source, Program program, std::string_view text)>;
+class TakeModule {
+ public:
+  using Module = std::function<base::Status(const model::Source& source, Program program, std::string_view text)>;
+  using Operators = std::function<base::Status(const model::Source& source, std::vector<model::Operator> operators)>;
+
+  /// `ahead`: takes the operators of the next module before it, where the caller can make use of that.
+  template <typename Take>
+  TakeModule(Take module, Operators ahead = nullptr) : module_(std::move(module)), ahead_(std::move(ahead)) {}
+
+  base::Status operator()(const model::Source& source, Program program, std::string_view text) const {
+    return module_(source, std::move(program), text);
+  }
+  /// Hands the operators over if the caller takes them ahead; else they stay, and come with the module or with what is returned. If they
+  /// are handed over and no module follows, they are the file's. The source's identity and options must be known.
+  base::Status ahead(const model::Source& source, std::vector<model::Operator>& operators) const {
+    return ahead_ ? ahead_(source, std::exchange(operators, {})) : base::Status();
+  }
+  bool takes_ahead() const { return ahead_ != nullptr; }
+
+ private:
+  Module module_;
+  Operators ahead_;
+};
 
 struct Importer {
   std::string_view name, about;

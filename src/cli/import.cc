@@ -75,11 +75,17 @@ class Importing {
   /// Modules are stored as they are read: a dump need not fit into memory as a program.
   base::Status add(const importers::Input& input) {
     std::optional<model::Import> import;
-    const auto imported = importers::import(input, [&](const model::Source& source, importers::Program program, std::string_view text) {
+    const auto take = [&](const model::Source& source, importers::Program program, std::string_view text) {
       kept_ = begin(import, source);
       if (!kept_.ok()) return kept_;
       return kept_ = import->take(std::move(program.module), std::string(text), std::move(program.operators));
-    });
+    };
+    const auto ahead = [&](const model::Source& source, std::vector<model::Operator> operators) {
+      kept_ = begin(import, source);
+      if (!kept_.ok()) return kept_;
+      return kept_ = import->ahead(std::move(operators));
+    };
+    const auto imported = importers::import(input, {take, ahead});
     if (!imported.ok()) return imported.error();
     return kept_ = finish(import, *imported);
   }

@@ -2,6 +2,7 @@
 // each.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,14 +36,20 @@ class HashIndex {
     return -1;
   }
 
+  /// Makes room for that many at once.
+  void reserve(size_t count) {
+    if (4 * (count + 1) > 3 * slots_.size()) grow(std::bit_ceil(4 * (count + 1) / 3 + 1));
+  }
+
  private:
   struct Slot {
     uint32_t tag = 0;
     uint32_t position_plus_1 = 0;  ///< 0: free
   };
   Slot* after(Slot* slot) { return slot == &slots_.back() ? slots_.data() : slot + 1; }
-  void grow() {
-    std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());  // a power of two
+  void grow() { grow(slots_.empty() ? 64 : 2 * slots_.size()); }
+  void grow(size_t slots) {  // a power of two
+    std::vector<Slot> old(slots);
     old.swap(slots_);
     for (const Slot& filled : old) {
       if (filled.position_plus_1 == 0) continue;

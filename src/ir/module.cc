@@ -10,8 +10,6 @@
 namespace ir {
 namespace {
 
-constexpr size_t kFirstSlots = 64;
-
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9E3779B97F4A7C15u + (hash << 6) + (hash >> 2);
   return hash * 0xBF58476D1CE4E5B9u;
@@ -76,33 +74,17 @@ struct Comparison {
 
 }  // namespace
 
-Strings::Strings() : begin_{0, 0}, slots_(kFirstSlots) {}  // string 0 is the empty one and never in a slot
+Strings::Strings() : begin_{0, 0} {}  // string 0 is the empty one, and not in the index
 
 StringId Strings::intern(std::string_view text) {
   if (text.empty()) return StringId::empty;
-  if (2 * size() >= slots_.size()) grow();
-  const size_t mask = slots_.size() - 1;
-  size_t slot = base::hash64(text) & mask;
-  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    const auto id = static_cast<StringId>(slots_[slot] - 1);
-    if (view(id) == text) return id;
+  const auto same = [&](uint32_t id) { return view(static_cast<StringId>(id)) == text; };
+  const uint32_t id = index_.find_or_add(base::hash64(text), size(), same);
+  if (id == size()) {
+    bytes_.append(text);
+    begin_.push_back(static_cast<uint32_t>(bytes_.size()));
   }
-  const auto id = static_cast<uint32_t>(size());
-  slots_[slot] = id + 1;
-  bytes_.append(text);
-  begin_.push_back(static_cast<uint32_t>(bytes_.size()));
   return static_cast<StringId>(id);
-}
-
-void Strings::grow() {
-  std::vector<uint32_t> slots(2 * slots_.size());
-  const size_t mask = slots.size() - 1;
-  for (uint32_t id = 1; id < size(); ++id) {
-    size_t slot = base::hash64(view(static_cast<StringId>(id))) & mask;
-    while (slots[slot] != 0) slot = (slot + 1) & mask;
-    slots[slot] = id + 1;
-  }
-  slots_ = std::move(slots);
 }
 
 ShapeId Module::intern(const Shape& shape) { return static_cast<ShapeId>(intern_in(shapes, shape_index_, shape)); }

@@ -32,10 +32,9 @@ class Strings {
   size_t size() const { return begin_.size() - 1; }
 
  private:
-  void grow();
   std::string bytes_;
   std::vector<uint32_t> begin_;  ///< of string i; one more entry marks the end
-  std::vector<uint32_t> slots_;  ///< open addressing: id + 1, 0 = free; the size is a power of two
+  HashIndex index_;              ///< of strings but the empty one, by id
 };
 
 /// Where an instruction comes from: the fields of `metadata={…}`.

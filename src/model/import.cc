@@ -95,7 +95,27 @@ struct Import::Impl {
   NextIds next;
   Background background;  ///< after the transaction: has ended when that is rolled back
   std::optional<ProgramTables> tables;
-  Background rows;  ///< makes them; last: uses all of the above
+  std::vector<Operator> ahead;                ///< operators of a module that is still to come
+  std::optional<OperatorRows> operator_rows;  ///< of that, or of the one in hand
+  Background rows;                            ///< makes them; last: uses all of the above
+
+  base::Status give_ahead(std::vector<Operator> operators) {
+    RETURN_IF_ERROR(rows.wait());
+    ahead = std::move(operators);
+    rows.submit([this] {
+      operator_rows.emplace(OperatorRows::Place{ids.source, next.module}, next, *tables).give(ahead);
+      return base::Status();
+    });
+    return {};
+  }
+
+  /// No module came: they are the file's own.
+  base::Status release_ahead() {
+    if (!operator_rows) return {};
+    for (const std::string_view table : {"op", "scope"})
+      RETURN_IF_ERROR(database.execute(fmt::format("UPDATE {} SET module = NULL WHERE module = {}", table, next.module)));
+    return {};
+  }
 
   base::Status take(ir::Module module, std::string text, std::vector<Operator> operators) {
     struct Given {
@@ -104,6 +124,7 @@ struct Import::Impl {
       std::vector<Operator> operators;
     };
     RETURN_IF_ERROR(rows.wait());
+    if (operator_rows) operators = std::move(ahead);  // whose rows stand already; they stay where they are
     auto given = std::make_shared<const Given>(Given{std::move(module), std::move(text), std::move(operators)});
     rows.submit([this, given = std::move(given)] { return add(given->module, given->text, given->operators); });
     return {};
@@ -114,8 +135,10 @@ struct Import::Impl {
     auto packing = std::async(is_long(module, text) ? std::launch::async : std::launch::deferred, pack);
     const auto position = static_cast<int64_t>(ids.modules.size());
     ModuleRow row{next.module, ids.source, position, next.computation + module.entry, base::escaped(module.text(module.name))};
-    ids.first_instruction.push_back(write_module(module, operators, ids.source, next, *tables));
+    if (!operator_rows) operator_rows.emplace(OperatorRows::Place{ids.source, next.module}, next, *tables).give(operators);
+    ids.first_instruction.push_back(write_module(module, *operator_rows, next, *tables));
     ids.modules.push_back(next.module++);
+    operator_rows.reset();
     ASSIGN_OR_RETURN(PackedText content, packing.get());
     background.submit([this, row = std::move(row), content = std::move(content)] { return write_module_row(database, row, content); });
     return background.status();
@@ -124,8 +147,7 @@ struct Import::Impl {
   /// Row of the first: they are consecutive.
   int64_t add(std::span<const Operator> operators) {
     const int64_t first = next.op;
-    OperatorRows rows({ids.source, 0}, next, *tables);
-    for (const Operator& op : operators) rows.add(op);
+    OperatorRows({ids.source, 0}, next, *tables).give(operators);
     return first;
   }
 };
@@ -142,7 +164,7 @@ base::Result<Import> Import::begin(Database& database, const Source& source) {
   if (!ids.existed) {
     ASSIGN_OR_RETURN(ids.source, database.integer("SELECT coalesce(max(id), 0) + 1 FROM source"));
   }
-  std::unique_ptr<Impl> impl(new Impl{database, std::move(transaction), std::move(ids), next, {}, {}, {}});
+  std::unique_ptr<Impl> impl(new Impl{database, std::move(transaction), std::move(ids), next, {}, {}, {}, {}, {}});
   ASSIGN_OR_RETURN(impl->tables, ProgramTables::make(database, impl->background));
   return Import(std::move(impl));
 }
@@ -157,6 +179,10 @@ base::Status Import::take(ir::Module module, std::string text, std::vector<Opera
   return impl_->ids.existed ? base::Status() : impl_->take(std::move(module), std::move(text), std::move(operators));
 }
 
+base::Status Import::ahead(std::vector<Operator> operators) {
+  return impl_->ids.existed ? base::Status() : impl_->give_ahead(std::move(operators));
+}
+
 base::Result<ImportIds> Import::finish(const Imported& imported) {
   if (impl_->ids.existed) return impl_->ids;
   RETURN_IF_ERROR(impl_->rows.wait());
@@ -164,11 +190,12 @@ base::Result<ImportIds> Import::finish(const Imported& imported) {
   const int64_t source = impl_->ids.source, first_op = impl_->add(imported.operators);
   impl_->tables->flush();
   RETURN_IF_ERROR(impl_->background.wait());
+  RETURN_IF_ERROR(impl_->release_ahead());
   RETURN_IF_ERROR(write_source(database, imported.source, source));
   RETURN_IF_ERROR(write_notes(database, imported.notes, source));
   if (imported.symbols) RETURN_IF_ERROR(write_symbols(database, impl_->background, *imported.symbols, source));
   for (const Recording& recording : imported.recordings) {
-    RETURN_IF_ERROR(write_recording(database, recording, imported.operators, {source, first_op}));
+    RETURN_IF_ERROR(write_recording(database, impl_->background, recording, imported.operators, {source, first_op}));
   }
   RETURN_IF_ERROR(join_symbols(database, imported.symbols ? 0 : source));
   RETURN_IF_ERROR(impl_->transaction.commit());

@@ -157,17 +157,15 @@ bool produces(ir::Op op) {
 
 class ModuleWriter {
  public:
-  ModuleWriter(const ir::Module& module, std::span<const Operator> operators, int64_t source, NextIds& next, ProgramTables& tables)
+  ModuleWriter(const ir::Module& module, OperatorRows& operators, NextIds& next, ProgramTables& tables)
       : module_(module),
         next_(next),
         tables_(tables),
-        operators_({source, next.module}, next, tables),
+        operators_(operators),
         works_(module, next, tables),
         shapes_(module.shapes.size()),
         origins_(module.origins.size()),
-        first_computation_(next.computation) {
-    for (const Operator& op : operators) operators_.add(op);
-  }
+        first_computation_(next.computation) {}
 
   std::vector<int64_t> write() {
     std::vector<int64_t> first_instruction;
@@ -183,6 +181,11 @@ class ModuleWriter {
   struct OriginRow {
     int64_t op = 0, place = 0;
     bool known = false;
+  };
+
+  struct OpRow {
+    int64_t row = 0;
+    ir::StringId type{};
   };
 
   void write(const ir::Computation& comp) {
@@ -238,8 +241,13 @@ class ModuleWriter {
   /// Row of the operator that `origin` names, or 0 if it names none.
   int64_t op_row(const ir::Origin& origin) {
     if (origin.op_name == ir::StringId::empty) return 0;
-    const auto [row, fresh] = op_rows_.try_emplace(key(origin.op_name, static_cast<uint32_t>(origin.op_type)), 0);
-    if (fresh) row->second = operators_.row_of(module_.text(origin.op_name), module_.text(origin.op_type));
+    if (op_rows_.empty()) op_rows_.resize(module_.strings.size());
+    OpRow& known = op_rows_[static_cast<size_t>(origin.op_name)];
+    if (known.row != 0 && known.type == origin.op_type) return known.row;
+    const auto made = [&] { return operators_.row_of(module_.text(origin.op_name), module_.text(origin.op_type)); };
+    if (known.row == 0) return (known = {made(), origin.op_type}).row;
+    const auto [row, fresh] = other_op_rows_.try_emplace(key(origin.op_name, static_cast<uint32_t>(origin.op_type)), 0);
+    if (fresh) row->second = made();
     return row->second;
   }
 
@@ -298,12 +306,13 @@ class ModuleWriter {
   const ir::Module& module_;
   NextIds& next_;
   ProgramTables& tables_;
-  OperatorRows operators_;
+  OperatorRows& operators_;
   Works works_;
-  std::vector<int64_t> shapes_;                    ///< rows by ShapeId; 0: not written yet
-  std::vector<OriginRow> origins_;                 ///< by OriginId
-  std::unordered_map<uint64_t, int64_t> op_rows_;  ///< by key(name, type)
-  std::unordered_map<uint64_t, int64_t> places_;   ///< by key(file, line)
+  std::vector<int64_t> shapes_;                          ///< rows by ShapeId; 0: not written yet
+  std::vector<OriginRow> origins_;                       ///< by OriginId
+  std::vector<OpRow> op_rows_;                           ///< by name, of the type that it has first
+  std::unordered_map<uint64_t, int64_t> other_op_rows_;  ///< by key(name, type), of names with several
+  std::unordered_map<uint64_t, int64_t> places_;         ///< by key(file, line)
   std::unordered_map<ir::StringId, int64_t> files_;
   int64_t first_computation_;
   std::string attributes_, operands_, users_;                  ///< of the instruction in hand
@@ -360,9 +369,8 @@ void ProgramTables::flush() {
     batch->flush();
 }
 
-std::vector<int64_t> write_module(const ir::Module& module, std::span<const Operator> operators, int64_t source, NextIds& next,
-                                  ProgramTables& tables) {
-  return ModuleWriter(module, operators, source, next, tables).write();
+std::vector<int64_t> write_module(const ir::Module& module, OperatorRows& operators, NextIds& next, ProgramTables& tables) {
+  return ModuleWriter(module, operators, next, tables).write();
 }
 
 }  // namespace model

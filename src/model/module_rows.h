@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "src/ir/module.h"
-#include "src/model/operator_records.h"
 #include "src/model/row_batch.h"
 
 namespace model {
@@ -25,9 +24,10 @@ struct ProgramTables {
   void flush();
 };
 
-/// Writes everything of a module but its own row, whose id is next.module, and moves the other ids on. Operators that are not given are
-/// taken from the instructions' metadata. Returns the row of each computation's first instruction.
-std::vector<int64_t> write_module(const ir::Module& module, std::span<const Operator> operators, int64_t source, NextIds& next,
-                                  ProgramTables& tables);
+class OperatorRows;
+
+/// Writes everything of a module but its own row, whose id is next.module, and moves the other ids on. Operators that have not been given
+/// are taken from the instructions' metadata. Returns the row of each computation's first instruction.
+std::vector<int64_t> write_module(const ir::Module& module, OperatorRows& operators, NextIds& next, ProgramTables& tables);
 
 }  // namespace model

@@ -26,26 +26,32 @@ void append_list(std::string& out, const std::vector<std::string>& texts) {
 
 }  // namespace
 
-void OperatorRows::give(std::string_view name) {
-  if (given_.empty()) first_given_ = next_.op;
-  index_.find_or_add(base::hash64(name), given_.size(), [&](size_t at) { return given_[at] == name; });
-  given_.push_back(name);
+void OperatorRows::give(std::span<const Operator> operators) {
+  given_ = operators;
+  for (const Operator& op : operators) add(op);
 }
 
-int64_t OperatorRows::add(const Operator& op) {
+void OperatorRows::add(const Operator& op) {
   const base::Shown name(op.name), scope(op.scope), type(op.type), device(op.device), shape(op.shape), note(op.note);
-  if (place_.module != 0) give(op.name);
   inputs_.clear();
   append_list(inputs_, op.inputs);
   tables_.op.add(next_.op, place_.source, or_null(place_.module), position_++, or_null(type), name.text(), short_name(name),
                  scope_row(scope), text(op.phase), text(op.type.empty() ? Known::no : op.type_from), text(op.launches), or_null(device),
                  or_null(shape), text(op.shape.empty() ? Known::no : op.shape_from), or_null(op.attributes), or_null(inputs_),
                  or_null(op.line), or_null(note));
-  return next_.op++;
+  ++next_.op;
+}
+
+void OperatorRows::index() {
+  index_.reserve(given_.size());
+  for (size_t at = 0; at < given_.size(); ++at)
+    index_.find_or_add(base::hash64(given_[at].name), at, [&](size_t other) { return given_[other].name == given_[at].name; });
+  indexed_ = true;
 }
 
 int64_t OperatorRows::row_of(std::string_view name, std::string_view type) {
-  if (const int64_t given = index_.find(base::hash64(name), [&](size_t at) { return given_[at] == name; }); given >= 0)
+  if (!indexed_) index();
+  if (const int64_t given = index_.find(base::hash64(name), [&](size_t at) { return given_[at].name == name; }); given >= 0)
     return first_given_ + given;
   const base::Shown shown(name), shown_type(type);
   const OperatorName parsed = operator_name(shown, shown_type);

@@ -20,15 +20,17 @@ class OperatorRows {
   struct Place {
     int64_t source = 0, module = 0;
   };
-  OperatorRows(Place place, NextIds& next, ProgramTables& tables) : place_(place), next_(next), tables_(tables) {}
+  OperatorRows(Place place, NextIds& next, ProgramTables& tables) : place_(place), first_given_(next.op), next_(next), tables_(tables) {}
 
-  /// Its row. Of two with one name the first is the one that instructions mean. The operator must outlive this.
-  int64_t add(const Operator& op);
+  /// Rows of those that the importer gave, before all others. Of two with one name the first is the one that instructions mean. They must
+  /// outlive this.
+  void give(std::span<const Operator> operators);
   /// Row of the operator with this name as its program writes it; if none was given, one is made of what its name and type tell.
   int64_t row_of(std::string_view name, std::string_view type);
 
  private:
-  void give(std::string_view name);
+  void add(const Operator& op);
+  void index();
   struct Scope {
     size_t end = 0;  ///< in scope_path_
     int64_t row = 0;
@@ -38,12 +40,13 @@ class OperatorRows {
   int64_t scope_row(std::string_view path, int64_t parent, int64_t depth);
 
   const Place place_;
+  const int64_t first_given_;  ///< row
   NextIds& next_;
   ProgramTables& tables_;
   int64_t position_ = 0;
-  std::vector<std::string_view> given_;  ///< names by row - first_given_, of programs with instructions
-  int64_t first_given_ = 0;
-  ir::HashIndex index_;              ///< of given_
+  std::span<const Operator> given_;  ///< by row - first_given_
+  ir::HashIndex index_;              ///< of given_, by name
+  bool indexed_ = false;             ///< once an instruction names one
   ir::Strings paths_;                ///< of scopes
   std::vector<int64_t> scope_rows_;  ///< by path; 0: not written yet
   std::string scope_path_;           ///< of the operator before

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "src/base/result.h"
+#include "src/model/background.h"
 #include "src/model/database.h"
 #include "src/model/records.h"
 
@@ -15,7 +16,9 @@ struct RecordingPlace {
   int64_t source = 0, first_op = 0;
 };
 
-/// Writes a complete run of kind `recorded` inside a transaction of the caller: a step for each operator that has times.
-base::Status write_recording(Database& database, const Recording& recording, std::span<const Operator> operators, RecordingPlace place);
+/// Writes a complete run of kind `recorded` inside a transaction of the caller: a step for each operator that has times. The background
+/// must be idle, and is at the end.
+base::Status write_recording(Database& database, Background& background, const Recording& recording, std::span<const Operator> operators,
+                             RecordingPlace place);
 
 }  // namespace model

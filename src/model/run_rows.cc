@@ -95,34 +95,12 @@ base::Status write_kernels(Database& database, int64_t run, std::span<const Kern
   return {};
 }
 
-void bind_step(Statement& insert, int64_t run, const StepRecord& step) {
-  insert.bind(1, run);
-  insert.bind(2, step.step);
-  const std::string* texts[] = {&step.name, &step.computation, &step.opcode, &step.kind, &step.cls, &step.key, &step.why, &step.precision};
-  for (int i = 0; i < 8; ++i) insert.bind(3 + i, std::string_view(*texts[i]));
-  step.instruction > 0 ? insert.bind(11, step.instruction) : insert.bind(11, Null{});
-  const double numbers[] = {step.trips, step.flops, step.bytes, step.transcendentals, step.saved_bytes};
-  for (int i = 0; i < 5; ++i) insert.bind(12 + i, numbers[i]);
-  step.worst_error >= 0 ? insert.bind(17, step.worst_error) : insert.bind(17, Null{});
-  insert.bind(18, step.verified_elements);
-  step.op > 0 ? insert.bind(19, step.op) : insert.bind(19, Null{});
-}
-
 base::Status write_steps(Database& database, int64_t run, std::span<const StepRecord> steps) {
-  ASSIGN_OR_RETURN(
-      Statement insert,
-      database.prepare("INSERT INTO step (run, step, name, computation, opcode, kind, class, key, why, precision, instruction, trips, "
-                       "flops, bytes, transcendentals, saved_bytes, worst_error, verified_elements, op) "
-                       "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)"));
-  ASSIGN_OR_RETURN(Statement launch, database.prepare("INSERT INTO step_kernel (run, step, position, kernel) VALUES (?1,?2,?3,?4)"));
-  for (StepRecord step : steps) {
-    for (std::string* text : {&step.name, &step.computation, &step.kind, &step.why}) *text = base::escaped(*text);
-    bind_step(insert, run, step);
-    RETURN_IF_ERROR(insert.step());
-    int64_t position = 0;
-    for (const int32_t kernel : step.kernels) RETURN_IF_ERROR(launch.run(run, step.step, position++, kernel));
-  }
-  return {};
+  Background background;
+  ASSIGN_OR_RETURN(StepRows rows, StepRows::make(database, background));
+  for (const StepRecord& step : steps) rows.add(run, step);
+  rows.flush();
+  return background.wait();
 }
 
 base::Status write_buffers(Database& database, int64_t run, std::span<const BufferRecord> buffers) {
@@ -200,6 +178,30 @@ base::Result<int64_t> add_run(Database& database, const Run& run) {
   const int64_t id = database.last_id();
   RETURN_IF_ERROR(write_description(database, id, run));
   return id;
+}
+
+base::Result<StepRows> StepRows::make(Database& database, Background& background) {
+  ASSIGN_OR_RETURN(RowBatch steps, RowBatch::make(database, background, "step",
+                                                  "run, step, name, computation, opcode, kind, class, key, why, precision, instruction, "
+                                                  "trips, flops, bytes, transcendentals, saved_bytes, worst_error, verified_elements, op"));
+  ASSIGN_OR_RETURN(RowBatch launches, RowBatch::make(database, background, "step_kernel", "run, step, position, kernel"));
+  return StepRows(std::move(steps), std::move(launches));
+}
+
+void StepRows::add(int64_t run, const StepRecord& step) {
+  const auto or_none = [](auto value, bool known) { return known ? std::optional(value) : std::nullopt; };
+  const base::Shown name(step.name), computation(step.computation), kind(step.kind), why(step.why);
+  steps_.add(run, step.step, name.text(), computation.text(), std::string_view(step.opcode), kind.text(), std::string_view(step.cls),
+             std::string_view(step.key), why.text(), std::string_view(step.precision), or_none(step.instruction, step.instruction > 0),
+             step.trips, step.flops, step.bytes, step.transcendentals, step.saved_bytes, or_none(step.worst_error, step.worst_error >= 0),
+             step.verified_elements, or_none(step.op, step.op > 0));
+  int64_t position = 0;
+  for (const int32_t kernel : step.kernels) launches_.add(run, step.step, position++, kernel);
+}
+
+void StepRows::flush() {
+  steps_.flush();
+  launches_.flush();
 }
 
 base::Result<RunInserts> RunInserts::make(const Database& database) {

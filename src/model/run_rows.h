@@ -10,6 +10,7 @@
 #include "src/base/result.h"
 #include "src/model/database.h"
 #include "src/model/records.h"
+#include "src/model/row_batch.h"
 
 namespace model {
 
@@ -17,6 +18,18 @@ namespace model {
 base::Result<int64_t> add_run(Database& database, const Run& run);
 /// Device, kernels, steps, buffers, notes, options: replaces what was described before.
 base::Status write_description(Database& database, int64_t run, const Run& what);
+
+/// Rows of steps, and of what each launches.
+class StepRows {
+ public:
+  static base::Result<StepRows> make(Database& database, Background& background);
+  void add(int64_t run, const StepRecord& step);
+  void flush();
+
+ private:
+  StepRows(RowBatch steps, RowBatch launches) : steps_(std::move(steps)), launches_(std::move(launches)) {}
+  RowBatch steps_, launches_;
+};
 
 /// A pass and its samples.
 class RunInserts {

@@ -4,16 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
+#include <numeric>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "src/model/fusion_rows.h"
 #include "src/model/store.h"
 #include "src/stats/stats.h"
-#include "src/timeline/timeline.h"
 
 namespace model {
 namespace {
@@ -22,56 +19,55 @@ constexpr int32_t kAsItRuns = 0, kFused = 2;  ///< values of sample.variant
 
 using StepKey = std::pair<int32_t, int32_t>;  ///< step, variant
 
-struct Series {
-  std::vector<int64_t> durations_ns;
-  std::vector<int32_t> executions;
-};
+StepKey key_of(const timeline::Slice& slice) { return {slice.name, slice.variant}; }
 
-struct Samples {
-  std::map<StepKey, Series> series;
-  std::map<int32_t, FusionPairs> pairs;  ///< by step
-  std::vector<timeline::Slice> slices;
-};
-
-base::Result<Samples> read_samples(const Database& database, int64_t run) {
+base::Status read_samples(const Database& database, int64_t run, RunSamples& samples) {
   ASSIGN_OR_RETURN(
       Statement rows,
       database.prepare(
           "SELECT step, variant, begin_ns, duration_ns, executions FROM sample WHERE run = ?1 ORDER BY pass, step, variant, round"));
   rows.bind(1, run);
-  Samples samples;
   while (true) {
     ASSIGN_OR_RETURN(const bool row, rows.step());
-    if (!row) return samples;
+    if (!row) return {};
     const auto step = static_cast<int32_t>(rows.integer(0)), variant = static_cast<int32_t>(rows.integer(1));
-    Series& series = samples.series[{step, variant}];
-    series.durations_ns.push_back(rows.integer(3));
-    series.executions.push_back(static_cast<int32_t>(rows.integer(4)));
-    if (variant != kAsItRuns) {
-      FusionPairs& pairs = samples.pairs[step];
-      (variant == kFused ? pairs.fused_ns : pairs.parts_ns)
-          .push_back(rows.real(3) / static_cast<double>(std::max<int64_t>(1, rows.integer(4))));
-    }
     samples.slices.push_back({rows.integer(2), rows.integer(3), step, variant});
+    samples.executions.push_back(static_cast<int32_t>(rows.integer(4)));
+    if (variant == kAsItRuns) continue;
+    FusionPairs& pairs = samples.pairs[step];
+    (variant == kFused ? pairs.fused_ns : pairs.parts_ns)
+        .push_back(rows.real(3) / static_cast<double>(std::max<int64_t>(1, rows.integer(4))));
   }
 }
 
 /// Executions in one pass as the plan has them. A device may repeat a short step within a sample, so samples do not tell.
-base::Result<std::map<int32_t, double>> read_trips(const Database& database, int64_t run) {
-  ASSIGN_OR_RETURN(Statement rows, database.prepare("SELECT step, trips FROM step WHERE run = ?1"));
+base::Status read_calls(const Database& database, int64_t run, RunSamples& samples) {
+  ASSIGN_OR_RETURN(Statement rows, database.prepare("SELECT step, trips FROM step WHERE run = ?1 ORDER BY step"));
   rows.bind(1, run);
-  std::map<int32_t, double> trips;
   while (true) {
     ASSIGN_OR_RETURN(const bool row, rows.step());
-    if (!row) return trips;
-    trips[static_cast<int32_t>(rows.integer(0))] = rows.real(1);
+    if (!row) return {};
+    samples.calls.emplace_back(static_cast<int32_t>(rows.integer(0)), rows.real(1));
   }
 }
 
-StepStat statistics(StepKey key, const Series& series, double calls) {
-  const stats::StepSummary summary = stats::summarize_step({series.durations_ns, series.executions, 0});
-  const stats::Summary& s = summary.per_execution_ns;
-  return {key.first, key.second, s.n, calls, s.min, s.q1, s.median, s.q3, s.mad, s.ci_low, s.ci_high, summary.flags};
+/// Of a recorded run: the device of each step, as the log names it. `names` keeps what they are called.
+base::Status read_devices(const Database& database, int64_t run, std::set<std::string, std::less<>>& names, RunSamples& samples) {
+  ASSIGN_OR_RETURN(Statement rows, database.prepare("SELECT s.step, o.device FROM step s JOIN op o ON o.id = s.op WHERE s.run = ?1 AND "
+                                                    "o.device IS NOT NULL ORDER BY s.step"));
+  rows.bind(1, run);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, rows.step());
+    if (!row) return {};
+    samples.devices.emplace_back(static_cast<int32_t>(rows.integer(0)), *names.emplace(rows.text(1)).first);
+  }
+}
+
+/// What a list by step says of one; `otherwise` where it says nothing.
+template <typename Value>
+Value value_of(const std::vector<std::pair<int32_t, Value>>& by_step, int32_t step, Value otherwise) {
+  const auto found = std::ranges::lower_bound(by_step, step, {}, &std::pair<int32_t, Value>::first);
+  return found == by_step.end() || found->first != step ? otherwise : found->second;
 }
 
 base::Status write_statistics(Database& database, int64_t run, std::span<const StepStat> stats) {
@@ -86,21 +82,76 @@ base::Status write_statistics(Database& database, int64_t run, std::span<const S
   return {};
 }
 
-base::Result<std::vector<StepStat>> missing_statistics(const Database& database, int64_t run, const Samples& samples,
-                                                       std::span<const StepStat> given) {
-  std::set<StepKey> done;
-  ASSIGN_OR_RETURN(auto trips, read_trips(database, run));
-  for (const StepStat& stat : given) {
-    done.emplace(stat.step, stat.variant);
-    trips[stat.step] = stat.calls;  // as it really ran
+/// Samples of one step and variant after those of another, each in the order in which they came.
+std::vector<uint32_t> by_series(const RunSamples& samples) {
+  std::vector<uint32_t> order(samples.slices.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto key = [&](uint32_t at) { return key_of(samples.slices[at]); };
+  if (!std::ranges::is_sorted(order, {}, key)) std::ranges::stable_sort(order, {}, key);  // those of one pass are
+  return order;
+}
+
+/// Statistics of the steps and variants that are not among `given`; calls that are given are those that were made.
+class MissingStatistics {
+ public:
+  MissingStatistics(int64_t run, const RunSamples& samples, std::span<const StepStat> given) : run_(run), samples_(samples) {
+    for (const StepStat& stat : given) {
+      done_.emplace(stat.step, stat.variant);
+      made_[stat.step] = stat.calls;
+    }
   }
-  std::vector<StepStat> stats;
-  for (const auto& [key, series] : samples.series) {
-    if (done.contains(key)) continue;
-    const auto planned = trips.find(key.first);
-    stats.push_back(statistics(key, series, planned == trips.end() ? 1 : planned->second));
+
+  void write(RowBatch& rows) {
+    const std::vector<uint32_t> order = by_series(samples_);
+    for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+      const StepKey key = key_of(samples_.slices[order[begin]]);
+      while (end < order.size() && key_of(samples_.slices[order[end]]) == key) ++end;
+      if (!done_.contains(key)) write(rows, key, std::span(order).subspan(begin, end - begin));
+    }
+    rows.flush();
   }
-  return stats;
+
+ private:
+  void write(RowBatch& rows, StepKey key, std::span<const uint32_t> series) {
+    durations_.clear(), executions_.clear();
+    for (const uint32_t at : series) durations_.push_back(samples_.slices[at].duration_ns), executions_.push_back(samples_.executions[at]);
+    const stats::StepSummary summary = stats::summarize_step({durations_, executions_, 0});
+    const stats::Summary& s = summary.per_execution_ns;
+    const auto made = made_.find(key.first);
+    const double calls = made == made_.end() ? value_of(samples_.calls, key.first, 1.0) : made->second;
+    rows.add(run_, key.first, key.second, s.n, calls, s.min, s.q1, s.median, s.q3, s.mad, s.ci_low, s.ci_high,
+             std::string_view(summary.flags));
+  }
+
+  const int64_t run_;
+  const RunSamples& samples_;
+  std::set<StepKey> done_;
+  std::map<int32_t, double> made_;  ///< calls by step
+  std::vector<int64_t> durations_;  ///< of the series in hand
+  std::vector<int32_t> executions_;
+};
+
+/// A lane and its levels: a track.
+struct Track {
+  std::vector<timeline::Slice> lane;
+  std::vector<timeline::Level> levels;
+};
+
+/// Every device has lanes of its own.
+std::vector<Track> tracks_of(const RunSamples& samples) {
+  std::map<std::string_view, std::vector<timeline::Slice>> by_device;
+  if (samples.devices.empty()) by_device[""] = samples.slices;
+  for (const timeline::Slice& slice : samples.slices) {
+    if (!samples.devices.empty()) by_device[value_of(samples.devices, slice.name, std::string_view())].push_back(slice);
+  }
+  std::vector<Track> tracks;
+  for (auto& [device, own] : by_device) {
+    for (std::vector<timeline::Slice>& lane : timeline::lanes(std::move(own))) {
+      std::vector<timeline::Level> levels = timeline::fold(lane);
+      tracks.push_back({std::move(lane), std::move(levels)});
+    }
+  }
+  return tracks;
 }
 
 base::Status write_chunks(Statement& insert, int64_t run, int64_t track, std::span<const timeline::Chunk> chunks) {
@@ -108,39 +159,13 @@ base::Status write_chunks(Statement& insert, int64_t run, int64_t track, std::sp
   return {};
 }
 
-/// Of a recorded run: the device of each step, as the log names it.
-base::Result<std::map<int32_t, std::string>> read_devices(const Database& database, int64_t run) {
-  ASSIGN_OR_RETURN(
-      Statement rows,
-      database.prepare("SELECT s.step, o.device FROM step s JOIN op o ON o.id = s.op WHERE s.run = ?1 AND o.device IS NOT NULL"));
-  rows.bind(1, run);
-  std::map<int32_t, std::string> devices;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, rows.step());
-    if (!row) return devices;
-    devices[static_cast<int32_t>(rows.integer(0))] = rows.text(1);
-  }
-}
-
-/// Every device has lanes of its own.
-base::Status write_timeline(Database& database, int64_t run, std::vector<timeline::Slice> slices) {
+base::Status write_tracks(Database& database, int64_t run, std::span<const Track> tracks) {
   ASSIGN_OR_RETURN(Statement insert,
                    database.prepare("INSERT INTO slice_level (run, track, level, begin_ns, data) VALUES (?1,?2,?3,?4,?5)"));
-  ASSIGN_OR_RETURN(const auto devices, read_devices(database, run));
-  std::map<std::string, std::vector<timeline::Slice>> by_device;
-  for (const timeline::Slice& slice : slices) {
-    if (devices.empty()) break;
-    const auto device = devices.find(slice.name);
-    by_device[device == devices.end() ? std::string() : device->second].push_back(slice);
-  }
-  if (devices.empty()) by_device[""] = std::move(slices);
-  int64_t track = 0;
-  for (auto& [device, own] : by_device) {
-    for (const std::vector<timeline::Slice>& lane : timeline::lanes(std::move(own))) {
-      RETURN_IF_ERROR(write_chunks(insert, run, track, timeline::chunks(lane)));
-      for (const timeline::Level& level : timeline::fold(lane)) RETURN_IF_ERROR(write_chunks(insert, run, track, timeline::chunks(level)));
-      ++track;
-    }
+  for (size_t track = 0; track < tracks.size(); ++track) {
+    const auto number = static_cast<int64_t>(track);
+    RETURN_IF_ERROR(write_chunks(insert, run, number, timeline::chunks(tracks[track].lane)));
+    for (const timeline::Level& level : tracks[track].levels) RETURN_IF_ERROR(write_chunks(insert, run, number, timeline::chunks(level)));
   }
   return {};
 }
@@ -151,20 +176,37 @@ int64_t now_unix_ns() {
 
 enum class Ended { now, unknown };
 
+base::Status write_status(Database& database, int64_t run, RunStatus status, Ended ended) {
+  ASSIGN_OR_RETURN(Statement update, database.prepare("UPDATE run SET status = ?1, finished_unix_ns = nullif(?2, 0) WHERE id = ?3"));
+  return update.run(text(status), ended == Ended::now ? now_unix_ns() : int64_t{0}, run);
+}
+
+/// Statistics are written in the background while the timeline is folded.
+base::Status write_summary(Database& database, Background& background, RowBatch& statistics, int64_t run, const RunSamples& samples,
+                           std::span<const StepStat> given) {
+  MissingStatistics(run, samples, given).write(statistics);
+  const std::vector<Track> tracks = tracks_of(samples);
+  RETURN_IF_ERROR(background.wait());
+  RETURN_IF_ERROR(write_fusion_statistics(database, run, samples.pairs));
+  return write_tracks(database, run, tracks);
+}
+
 base::Status end_run(Database& database, int64_t run, RunStatus status, std::span<const StepStat> given, Ended ended) {
   for (const std::string_view sql :
        {"DELETE FROM step_stat WHERE run = ?1", "DELETE FROM slice_level WHERE run = ?1", "DELETE FROM fusion_stat WHERE run = ?1"}) {
     ASSIGN_OR_RETURN(Statement clear, database.prepare(sql));
     RETURN_IF_ERROR(clear.run(run));
   }
-  ASSIGN_OR_RETURN(Samples samples, read_samples(database, run));
-  ASSIGN_OR_RETURN(const std::vector<StepStat> missing, missing_statistics(database, run, samples, given));
+  RunSamples samples;
+  std::set<std::string, std::less<>> devices;
+  RETURN_IF_ERROR(read_samples(database, run, samples));
+  RETURN_IF_ERROR(read_calls(database, run, samples));
+  RETURN_IF_ERROR(read_devices(database, run, devices, samples));
   RETURN_IF_ERROR(write_statistics(database, run, given));
-  RETURN_IF_ERROR(write_statistics(database, run, missing));
-  RETURN_IF_ERROR(write_fusion_statistics(database, run, samples.pairs));
-  RETURN_IF_ERROR(write_timeline(database, run, std::move(samples.slices)));
-  ASSIGN_OR_RETURN(Statement update, database.prepare("UPDATE run SET status = ?1, finished_unix_ns = nullif(?2, 0) WHERE id = ?3"));
-  return update.run(text(status), ended == Ended::now ? now_unix_ns() : int64_t{0}, run);
+  Background background;
+  ASSIGN_OR_RETURN(RowBatch statistics, statistic_rows(database, background));
+  RETURN_IF_ERROR(write_summary(database, background, statistics, run, samples, given));
+  return write_status(database, run, status, ended);
 }
 
 }  // namespace
@@ -183,8 +225,18 @@ std::string_view text(RunStatus status) {
   return "failed";
 }
 
+base::Result<RowBatch> statistic_rows(Database& database, Background& background) {
+  return RowBatch::make(database, background, "step_stat",
+                        "run, step, variant, n, calls, min_ns, q1_ns, median_ns, q3_ns, mad_ns, ci_low_ns, ci_high_ns, flags");
+}
+
 base::Status end_run(Database& database, int64_t run, RunStatus status, std::span<const StepStat> given) {
   return end_run(database, run, status, given, Ended::now);
+}
+
+base::Status end_run(Database& database, Background& background, RowBatch& statistics, int64_t run, const RunSamples& samples) {
+  RETURN_IF_ERROR(write_summary(database, background, statistics, run, samples, {}));
+  return write_status(database, run, RunStatus::complete, Ended::now);
 }
 
 base::Status end_abandoned_runs(Database& database) {

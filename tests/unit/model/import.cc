@@ -2,6 +2,7 @@
 #include "tests/unit/model/fixture.h"
 
 #include <chrono>
+#include <utility>
 
 #include "src/ir/print.h"
 #include "src/model/database.h"
@@ -183,6 +184,43 @@ TEST_F(Import, ModulesThatAreTakenHaveTheRowsOfThoseThatAreAdded) {
        {"SELECT * FROM module", "SELECT * FROM op", "SELECT * FROM instruction", "SELECT * FROM scope", "SELECT * FROM content"}) {
     EXPECT_EQ(ask(path("taken.db"), query), ask(path("added.db"), query)) << query;
     EXPECT_NE(ask(path("taken.db"), query), "") << query;
+  }
+}
+
+TEST_F(Import, OperatorsAheadOfTheirModuleHaveTheRowsOfThoseThatComeWithIt) {
+  const Imported program = imported(kTwoOperators);
+  const std::vector<Operator> operators = {given("net/given", "Exp", Phase::backward), given("net/idle", "", Phase::auxiliary)};
+  for (const bool ahead : {false, true}) {
+    auto store = Store::open(path(ahead ? "ahead.db" : "with.db"), OpenMode::append);
+    auto import = store->import(program.source);
+    for (int i = 0; i < 3; ++i) {
+      if (ahead) {
+        ASSERT_TRUE(import->ahead(operators).ok());
+      }
+      ASSERT_TRUE(import->take(program.modules[0], "// " + std::to_string(i), ahead ? std::vector<Operator>() : operators).ok());
+    }
+    ASSERT_TRUE(import->finish(program).ok());
+  }
+  for (const std::string_view query : {"SELECT * FROM op", "SELECT * FROM instruction", "SELECT * FROM scope"}) {
+    EXPECT_EQ(ask(path("ahead.db"), query), ask(path("with.db"), query)) << query;
+    EXPECT_NE(ask(path("ahead.db"), query), "") << query;
+  }
+}
+
+TEST_F(Import, OperatorsAheadOfNoModuleAreTheFilesOwn) {
+  Imported program = imported(kTwoOperators);
+  program.operators = {given("net/given", "Exp", Phase::backward), given("net/idle", "", Phase::auxiliary)};
+  for (const bool ahead : {false, true}) {
+    auto store = Store::open(path(ahead ? "ahead.db" : "own.db"), OpenMode::append);
+    auto import = store->import(program.source);
+    if (ahead) {
+      ASSERT_TRUE(import->ahead(std::exchange(program.operators, {})).ok());
+    }
+    ASSERT_TRUE(import->finish(program).ok());
+  }
+  for (const std::string_view query : {"SELECT * FROM op", "SELECT * FROM scope"}) {
+    EXPECT_EQ(ask(path("ahead.db"), query), ask(path("own.db"), query)) << query;
+    EXPECT_NE(ask(path("ahead.db"), query), "") << query;
   }
 }
 
