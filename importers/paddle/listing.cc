@@ -38,8 +38,7 @@ struct Found {
   size_t at = 0;
 };
 
-Found begins_at(const Cursor& cursor) {
-  const std::string_view line = cursor.line();
+Found begins_at(const Cursor& cursor, std::string_view line) {
   if (line.empty()) return {};
   if (line.starts_with("{ // block")) return {Begin::readable, cursor.at()};
   if (line.starts_with("blocks {") || line.starts_with("blocks{")) return {Begin::protobuf, cursor.at()};
@@ -49,6 +48,16 @@ Found begins_at(const Cursor& cursor) {
     return {Begin::pir, cursor.at() + line.size() - 1};
   if (line[0] == '^' && line.find(':') != std::string_view::npos) return {Begin::pir, cursor.at()};
   return begins_pir_operator(line) ? Found{Begin::pir, cursor.at()} : Found{};
+}
+
+/// The last line from `begin` to the cursor's that says something about a pass; "": none. Only where a program begins is it worth a look.
+std::string_view title_before(const Cursor& cursor, size_t begin) {
+  std::string_view title;
+  for (Cursor at(cursor.text(), "", std::min(begin, cursor.at())); at.skip_space().at() < cursor.at(); at.skip_line()) {
+    const std::string_view line = at.line();
+    if (line.find(" pass") != line.npos || line.find("IRPrinting") != line.npos) title = line;
+  }
+  return title;
 }
 
 /// Walks over lines to the next program. Lines are looked at once.
@@ -61,14 +70,14 @@ struct Search {
 Search next_program(Cursor cursor) {
   Search search;
   while (!cursor.skip_space().at_end()) {
-    search.found = begins_at(cursor);
     const std::string_view line = cursor.line();
+    search.found = begins_at(cursor, line);
     if (search.found.what != Begin::none) {
-      if (line.ends_with(" = {")) search.title = line.substr(0, line.size() - 4);
+      search.title = line.ends_with(" = {") ? line.substr(0, line.size() - 4) : title_before(cursor, search.first_text);
       return search;
     }
     if (search.first_text == std::string_view::npos) search.first_text = cursor.at();
-    if (line.find(" pass") != std::string_view::npos || line.find("IRPrinting") != std::string_view::npos) search.title = line;
+    cursor.move_to(cursor.at() + line.size());
     cursor.skip_line();
   }
   return search;

@@ -172,8 +172,7 @@ constexpr OutputRow kOutputs[] = {
 constexpr std::string_view kTypeAttributes[] = {"T", "dtype", "output_type", "out_type", "Tparams", "Tidx"};
 
 std::optional<ir::Type> type_attribute(const Node& node, std::string_view name) {
-  const auto found = node.attributes.find(name);
-  const auto* type = found == node.attributes.end() ? nullptr : std::get_if<ir::Type>(&found->second);
+  const auto* type = find_attribute<ir::Type>(node, name);
   return type == nullptr ? std::nullopt : std::optional(*type);
 }
 
@@ -186,6 +185,7 @@ struct ToJson {
     if (array.literal.elided || is_spread(array) || ir::elements(array.shape) > kMostShown) return (*this)(shape);
     (*this)(shape + " " + ir::print(array.literal, array.shape));
   }
+  void operator()(const Boxed<Array>& array) const { (*this)(*array); }
   void operator()(ir::Type type) const { base::append_json(out, ir::text(type)); }
   void operator()(const std::string& text) const { base::append_json(out, text); }
   void operator()(bool value) const { out += value ? "true" : "false"; }

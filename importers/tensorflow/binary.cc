@@ -1,11 +1,12 @@
-// One table says what the fields of each message are called and what they hold; a message becomes text field by field. Fields that no
-// reader asks for are left out.
+// One table says what the fields of each message are called and what they hold; a message becomes text field by field, or what the reader
+// of that text would make of it. Fields that no reader asks for are left out.
 #include "importers/tensorflow/binary.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "importers/tensorflow/graph_def.h"
 #include "importers/tensorflow/step_stats.h"
+#include "importers/tensorflow/text_proto.h"
 #include "src/base/hash.h"
 #include "src/base/text.h"
 #include "src/base/wire.h"
@@ -178,13 +180,21 @@ std::string number_text(FieldHolds holds, uint64_t bits) {
   return type < std::size(kTypes) && !kTypes[type].empty() ? std::string(kTypes[type]) : "DT_INVALID";
 }
 
+/// Numbers one behind the other, as proto3 writes lists. False: damaged.
+template <typename Each>
+bool each_packed(FieldHolds holds, std::string_view bytes, Each each) {
+  const size_t size = holds == FieldHolds::f32 ? 4 : holds == FieldHolds::f64 ? 8 : 0;
+  base::WireNumbers numbers(bytes, size);
+  while (const auto bits = numbers.next()) each(*bits);
+  return numbers.left() == 0;
+}
+
+constexpr int kDeepest = 32;  ///< messages in each other
+
 class Writer {
  public:
-  explicit Writer(std::string room = {}) : out_(std::move(room)) { out_.clear(); }
-
   /// False: damaged.
   bool message(std::string_view bytes, In in, int depth = 0) {
-    constexpr int kDeepest = 32;
     base::WireReader wire(bytes);
     while (depth < kDeepest) {
       const auto field = wire.next();
@@ -201,7 +211,7 @@ class Writer {
         quote(out_, field->bytes);
         out_ += '\n';
       } else if (field->is_bytes()) {
-        if (!packed(*row, field->bytes)) return false;
+        if (!each_packed(row->holds, field->bytes, [&](uint64_t bits) { number(*row, bits); })) return false;
       } else {
         number(*row, field->value);
       }
@@ -215,14 +225,6 @@ class Writer {
   void number(const FieldRow& row, uint64_t bits) {
     out_.append(row.name) += ": ";
     out_.append(number_text(row.holds, bits)) += '\n';
-  }
-
-  /// Numbers one behind the other, as proto3 writes lists.
-  bool packed(const FieldRow& row, std::string_view bytes) {
-    const size_t size = row.holds == FieldHolds::f32 ? 4 : row.holds == FieldHolds::f64 ? 8 : 0;
-    base::WireNumbers numbers(bytes, size);
-    while (const auto bits = numbers.next()) number(row, *bits);
-    return numbers.left() == 0;
   }
 
   std::string out_;
@@ -248,11 +250,75 @@ bool cut_graphs(std::string_view bytes, In in, std::vector<GraphPieces::Piece>& 
   return wire.wrong().empty();
 }
 
-std::optional<std::string_view> graph_text(std::string_view bytes, std::string& buffer) {
-  Writer writer(std::move(buffer));
-  const bool sound = writer.message(bytes, In::graph);
-  buffer = writer.take();
-  return sound ? std::optional<std::string_view>(buffer) : std::nullopt;
+/// A message as the reader of protobuf text gives it, without the text.
+class MessageRows {
+ public:
+  /// Valid until the next one, texts in it as long as `bytes` besides. Nothing: damaged.
+  std::optional<Message> message(std::string_view bytes, In in) {
+    rows_.clear();
+    made_.clear();
+    return add(bytes, in, 1) ? std::optional(Message(rows_)) : std::nullopt;
+  }
+
+ private:
+  bool add(std::string_view bytes, In in, int depth) {
+    base::WireReader wire(bytes);
+    while (depth < kDeepest) {
+      const auto field = wire.next();
+      if (!field) break;
+      const FieldRow* row = field_row(in, field->number);
+      if (row == nullptr) continue;
+      if (row->holds == FieldHolds::message) {
+        if (!field->is_bytes() || !open(*row, field->bytes, depth)) return false;
+      } else if (row->holds == FieldHolds::text) {
+        rows_.push_back({row->name, is_quoted(field->bytes) ? quoted(field->bytes) : field->bytes});
+      } else if (!field->is_bytes()) {
+        number(*row, field->value);
+      } else if (!each_packed(row->holds, field->bytes, [&](uint64_t bits) { number(*row, bits); })) {
+        return false;
+      }
+    }
+    return depth < kDeepest && wire.wrong().empty();
+  }
+
+  bool open(const FieldRow& row, std::string_view bytes, int depth) {
+    const size_t at = rows_.size();
+    rows_.push_back({row.name, {}, 1, true});
+    if (!add(bytes, row.message, depth + 1)) return false;
+    rows_[at].size = static_cast<uint32_t>(rows_.size() - at);
+    return true;
+  }
+
+  std::string_view quoted(std::string_view text) {
+    std::string& made = made_.emplace_back();
+    quote(made, text);
+    return made;
+  }
+
+  void number(const FieldRow& row, uint64_t bits) { rows_.push_back({row.name, made_.emplace_back(number_text(row.holds, bits))}); }
+
+  std::vector<Field> rows_;
+  std::deque<std::string> made_;  ///< texts that do not stand in the file
+};
+
+/// Fields of a graph.
+base::Status read_binary(const Input& input, const GraphPieces::Piece& piece, GraphSink& sink) {
+  MessageRows rows;
+  base::WireReader wire(piece.bytes);
+  while (const auto field = wire.next()) {
+    const FieldRow* row = field_row(In::graph, field->number);
+    if (row == nullptr) continue;
+    const auto message = field->is_bytes() ? rows.message(field->bytes, row->message) : std::nullopt;
+    if (!message) return damaged(input);
+    if (row->message == In::node) {
+      sink.node(*message, 0);
+    } else {
+      int64_t functions = 0;
+      message->each([&](const Field&, Message) { ++functions; });
+      sink.functions(functions);
+    }
+  }
+  return wire.wrong().empty() ? base::Status() : damaged(input);
 }
 
 /// The account speaks of the file as it is: its size and its identity, and no lines.
@@ -265,12 +331,20 @@ base::Result<model::Imported> amended(const Input& input, const TakeModule& take
     source.bytes = static_cast<int64_t>(input.bytes.size());
     return source;
   };
-  ASSIGN_OR_RETURN(model::Imported imported, read([&](const model::Source& source, Program program, std::string_view hlo) {
-                     for (model::Operator& op : program.operators) op.line = 0;
-                     return take(amend(source), std::move(program), hlo);
-                   }));
+  const auto without_lines = [](std::vector<model::Operator>& operators) {
+    for (model::Operator& op : operators) op.line = 0;
+  };
+  const auto take_module = [&](const model::Source& source, Program program, std::string_view hlo) {
+    without_lines(program.operators);
+    return take(amend(source), std::move(program), hlo);
+  };
+  const auto take_ahead = [&](const model::Source& source, std::vector<model::Operator> operators) {
+    without_lines(operators);
+    return take.ahead(amend(source), operators);
+  };
+  ASSIGN_OR_RETURN(model::Imported imported, read(take.takes_ahead() ? TakeModule(take_module, take_ahead) : TakeModule(take_module)));
   imported.source = amend(std::move(imported.source));
-  for (model::Operator& op : imported.operators) op.line = 0;
+  without_lines(imported.operators);
   for (model::Note& note : imported.notes) note.line = note.column = 0;
   return imported;
 }
@@ -342,7 +416,7 @@ Match match_binary_step_stats(const Input& input) {
 }
 
 base::Result<model::Imported> read_binary_graph(const Input& input, const TakeModule& take) {
-  GraphPieces pieces{{}, graph_text};
+  GraphPieces pieces{{}, read_binary};
   if (!cut_graphs(input.bytes, graph_kind(input.bytes).value_or(In::graph), pieces.pieces)) return damaged(input);
   return amended(input, take, "tensorflow-graph-binary",
                  [&](const TakeModule& amending) { return read_graph_pieces(input, pieces, amending); });

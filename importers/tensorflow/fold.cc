@@ -28,8 +28,7 @@ Dims values_of(const Array& array) {
 }
 
 std::optional<Array> constant(const Node& node, Arrays, Shapes, int32_t) {
-  const auto found = node.attributes.find("value");
-  const Array* value = found == node.attributes.end() ? nullptr : std::get_if<Array>(&found->second);
+  const auto* value = find_attribute<Array>(node, "value");
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 

@@ -1,11 +1,14 @@
 // A TensorFlow graph, wherever it comes from: a GraphDef's text, or the names of a list and the model that they tell.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -21,9 +24,64 @@ struct Array {
   ir::Literal literal;
 };
 
+/// A value that is copied like any other, and lies elsewhere: it is large, and most attributes are none.
+template <typename T>
+class Boxed {
+ public:
+  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Boxed(const Boxed& other) : Boxed(*other) {}
+  Boxed(Boxed&&) noexcept = default;
+  Boxed& operator=(Boxed other) noexcept { return value_.swap(other.value_), *this; }
+  ~Boxed() = default;
+  const T& operator*() const { return *value_; }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
 /// Types (DT_FLOAT) are ir::Type, shapes are their sizes (-1: not known), functions and everything else are texts as written.
-using Attribute =
-    std::variant<bool, int64_t, double, std::string, ir::Type, std::vector<int64_t>, std::vector<double>, std::vector<std::string>, Array>;
+using Attribute = std::variant<bool, int64_t, double, std::string, ir::Type, std::vector<int64_t>, std::vector<double>,
+                               std::vector<std::string>, Boxed<Array>>;
+
+/// The attributes of a node, sorted by name: a node has few.
+class Attributes {
+ public:
+  using Entry = std::pair<std::string, Attribute>;
+
+  Attributes() = default;
+  Attributes(std::initializer_list<Entry> entries) {
+    for (const Entry& entry : entries) set(entry.first, entry.second);
+  }
+  void reserve(size_t count) { entries_.reserve(count); }
+  /// Adds it or replaces it.
+  void set(std::string name, Attribute value) {
+    const size_t at = place(name);
+    if (is_at(at, name)) return static_cast<void>(entries_[at].second = std::move(value));
+    entries_.emplace(entries_.begin() + static_cast<std::ptrdiff_t>(at), std::move(name), std::move(value));
+  }
+  void erase(std::string_view name) {
+    const size_t at = place(name);
+    if (is_at(at, name)) entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  /// nullptr: there is none.
+  const Attribute* find(std::string_view name) const {
+    const size_t at = place(name);
+    return is_at(at, name) ? &entries_[at].second : nullptr;
+  }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+  bool empty() const { return entries_.empty(); }
+
+ private:
+  /// Of the first that is not before it.
+  size_t place(std::string_view name) const {
+    size_t at = 0;
+    while (at < entries_.size() && entries_[at].first < name) ++at;
+    return at;
+  }
+  bool is_at(size_t at, std::string_view name) const { return at < entries_.size() && entries_[at].first == name; }
+  std::vector<Entry> entries_;
+};
 
 /// Output `port` of a node of the graph.
 struct Edge {
@@ -35,17 +93,28 @@ struct Node {
   std::string name, type;        ///< type "Conv2D"; "": not known, and then it is not lowered
   std::vector<Edge> inputs;      ///< of data, in order
   std::vector<int32_t> control;  ///< nodes that must run before
-  std::map<std::string, Attribute, std::less<>> attributes;
+  Attributes attributes;
   std::vector<ir::Shape> shapes;  ///< of its outputs as the program tells them or the model implies; empty: not told
   model::Operator op;             ///< what the store gets: name, type, scope, phase, launches, line, …
   std::string input;              ///< of a variable or feed: how a replay fills it, a recipe; "": by use
 };
 
-/// Attributes by name, with the value that holds where the program leaves them out.
+/// The attribute of that name; nullptr where there is none, or one of another kind.
+template <typename T>
+const T* find_attribute(const Node& node, std::string_view name) {
+  const Attribute* found = node.attributes.find(name);
+  if constexpr (std::is_same_v<T, Array>) {
+    const auto* boxed = std::get_if<Boxed<Array>>(found);
+    return boxed == nullptr ? nullptr : &**boxed;
+  } else {
+    return std::get_if<T>(found);
+  }
+}
+
+/// Its value, with the one that holds where the program leaves it out.
 template <typename T>
 T attribute(const Node& node, std::string_view name, T otherwise) {
-  const auto found = node.attributes.find(name);
-  const T* value = found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  const T* value = find_attribute<T>(node, name);
   return value == nullptr ? otherwise : *value;
 }
 

@@ -74,7 +74,7 @@ class GraphDefReader {
   }
 
  private:
-  void note(std::string code, std::string text, int64_t line = 0) { notes_.add(std::move(code), std::move(text), line); }
+  void note(std::string code, std::string text, int64_t line = GraphNotes::kOfAll) { notes_.add(std::move(code), std::move(text), line); }
   int64_t batch() const { return input_.options.batch > 0 ? input_.options.batch : kUsualBatch; }
 
   void strip_clusters() {
@@ -138,14 +138,14 @@ class GraphDefReader {
   void spread_constants() {
     const size_t given = out_.graph.nodes.size();
     for (size_t i = 0; i < given; ++i) {
-      const auto value = out_.graph.nodes[i].attributes.find("value");
-      const Array* array = value == out_.graph.nodes[i].attributes.end() ? nullptr : std::get_if<Array>(&value->second);
+      const auto* array = find_attribute<Array>(out_.graph.nodes[i], "value");
       if (array == nullptr || !is_spread(*array)) continue;
-      const Array one{ir::array_shape(array->shape.type, {}), array->literal};
-      const int32_t dims = add_constant(out_.graph.nodes[i].name + "/dims", integers(array->shape.dims));
+      const ir::Shape shape = array->shape;
+      const Array one{ir::array_shape(shape.type, {}), array->literal};
+      const int32_t dims = add_constant(out_.graph.nodes[i].name + "/dims", integers(shape.dims));
       const int32_t scalar = add_constant(out_.graph.nodes[i].name + "/value", one);
       Node& node = out_.graph.nodes[i];
-      node.shapes = {array->shape};
+      node.shapes = {shape};
       node.op.note = "a constant of one value";
       node.type = "Fill";
       node.attributes.erase("value");
@@ -158,13 +158,13 @@ class GraphDefReader {
     Node node;
     node.name = std::move(name);
     node.type = "Const";
-    node.attributes.emplace("value", std::move(array));
+    node.attributes.set("value", std::move(array));
     out_.graph.nodes.push_back(std::move(node));
     return static_cast<int32_t>(out_.graph.nodes.size()) - 1;
   }
 
-  const std::vector<std::optional<Sizes>>* told(size_t node, bool of_handle) const {
-    for (const GraphNodes::Told& told : told_[node]) {
+  std::vector<std::optional<Sizes>>* told(size_t node, bool of_handle) {
+    for (GraphNodes::Told& told : told_[node]) {
       if (told.of_handle == of_handle) return &told.shapes;
     }
     return nullptr;
@@ -182,16 +182,16 @@ class GraphDefReader {
   static bool is_input(const Node& node) { return node.type.starts_with("Placeholder") || node.type == "_Arg"; }
 
   /// What is told of a node's outputs: of variables and inputs their attribute, of a handle from outside what it holds, else all outputs.
-  std::vector<std::optional<Sizes>> told_shapes(size_t i) const {
+  /// To be asked once.
+  std::vector<std::optional<Sizes>> told_shapes(size_t i) {
     const Node& node = out_.graph.nodes[i];
-    const auto* outputs = told(i, false);
-    const auto* held = told(i, true);
+    auto* outputs = told(i, false);
+    auto* held = told(i, true);
     const bool is_variable = node.type == "VarHandleOp" || node.type == "VariableV2" || node.type == "Variable";
-    const auto found = node.attributes.find("shape");
-    const Sizes* sizes = found == node.attributes.end() ? nullptr : std::get_if<Sizes>(&found->second);
+    const auto* sizes = find_attribute<Sizes>(node, "shape");
     if ((is_variable || (is_input(node) && outputs == nullptr)) && sizes != nullptr) return {*sizes};
-    if (held != nullptr) return *held;
-    return outputs == nullptr ? std::vector<std::optional<Sizes>>() : *outputs;
+    if (held != nullptr) return std::move(*held);
+    return outputs == nullptr ? std::vector<std::optional<Sizes>>() : std::move(*outputs);
   }
 
   std::optional<ir::Type> type_of_output(const Node& node, size_t port) const {
@@ -203,11 +203,12 @@ class GraphDefReader {
   void find_shapes(size_t i) {
     Node& node = out_.graph.nodes[i];
     std::vector<std::optional<Sizes>> given = told_shapes(i);
+    node.shapes.reserve(given.size());
     for (size_t port = 0; port < given.size(); ++port) {
       if (is_input(node) && given[port]) choose_batch(node, *given[port]);
       const auto type = type_of_output(node, port);
       if (!given[port] || !is_known(*given[port]) || !type) return node.shapes.clear();
-      node.shapes.push_back(ir::array_shape(*type, *given[port]));
+      node.shapes.push_back(ir::array_shape(*type, *std::move(given[port])));
     }
   }
 
@@ -282,6 +283,7 @@ base::Result<model::Imported> hand_over(const Input& input, GraphText text, cons
   std::vector<model::Operator> operators;
   operators.reserve(text.operators);
   for (size_t i = 0; i < text.operators; ++i) operators.push_back(handed_over(text.graph.nodes[i].op));
+  if (text.missing.empty()) RETURN_IF_ERROR(take.ahead(source, operators));
   auto lowered = checked(text);
   if (!lowered.ok()) {
     imported.operators = std::move(operators);

@@ -25,20 +25,29 @@ void append_to(std::vector<T>& all, std::vector<T>& more) {
   all.insert(all.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
 }
 
-class NodeReader {
+/// Walks over the nodes of protobuf text.
+class TextNodes {
  public:
-  NodeReader(const Input& input, const GraphPieces& pieces) : input_(input), pieces_(pieces) {}
+  TextNodes(const Input& input, const GraphPieces::Piece& piece, GraphSink& sink)
+      : proto_(input.path, piece.bytes), sink_(sink), text_(piece.bytes), line_(piece.line) {}
 
-  base::Result<GraphNodes> read(size_t begin, size_t end) {
-    std::string buffer;
-    for (size_t k = begin; k < end; ++k) {
-      const GraphPieces::Piece& piece = pieces_.pieces[k];
-      const auto text = pieces_.text(piece.bytes, buffer);
-      if (!text) return base::Error{fmt::format("{}:1:1: is a damaged or cut protobuf; copy the file again", base::escaped(input_.path))};
-      text_ = *text, placed_ = 0, line_ = piece.line;
-      RETURN_IF_ERROR(nodes(TextProto(input_.path, text_)));
+  base::Status run() {
+    while (true) {
+      const Event event = proto_.next();
+      if (event == Event::end) return {};
+      if (event == Event::bad) return proto_.error();
+      if (event != Event::open) continue;
+      const std::string_view name = proto_.field().name;
+      if (name == "node") {
+        const size_t at = proto_.field().at;
+        ASSIGN_OR_RETURN(const Message message, proto_.message());
+        sink_.node(message, line_of(at));
+      } else if (name == "library") {
+        RETURN_IF_ERROR(library());
+      } else if (!holds_graph(name)) {
+        RETURN_IF_ERROR(proto_.skip());
+      }
     }
-    return std::move(out_);
   }
 
  private:
@@ -50,43 +59,46 @@ class NodeReader {
     return line_;
   }
 
-  base::Status nodes(TextProto proto) {
-    while (true) {
-      const Event event = proto.next();
-      if (event == Event::end) return {};
-      if (event == Event::bad) return proto.error();
-      if (event != Event::open) continue;
-      const std::string_view name = proto.field().name;
-      if (name == "node") {
-        const size_t at = proto.field().at;
-        ASSIGN_OR_RETURN(const Message message, proto.message());
-        add(message, line_of(at));
-      } else if (name == "library") {
-        RETURN_IF_ERROR(library(proto));
-      } else if (!holds_graph(name)) {
-        RETURN_IF_ERROR(proto.skip());
-      }
-    }
-  }
-
-  /// Names of functions; their bodies are not part of the graph until someone calls them.
-  base::Status library(TextProto& proto) {
+  base::Status library() {
     int64_t functions = 0;
-    for (const size_t inside = proto.depth(); proto.depth() >= inside;) {
-      const Event event = proto.next();
-      if (event == Event::bad) return proto.error();
+    for (const size_t inside = proto_.depth(); proto_.depth() >= inside;) {
+      const Event event = proto_.next();
+      if (event == Event::bad) return proto_.error();
       if (event != Event::open) continue;
-      functions += proto.field().name == "function";
-      RETURN_IF_ERROR(proto.skip());
+      functions += proto_.field().name == "function";
+      RETURN_IF_ERROR(proto_.skip());
     }
-    if (functions > 0) out_.notes.add("functions-not-inlined", fmt::format("{} functions of the library stay calls", functions));
+    sink_.functions(functions);
     return {};
   }
 
-  void add(Message message, int64_t line) {
+  TextProto proto_;
+  GraphSink& sink_;
+  std::string_view text_;
+  size_t placed_ = 0;
+  int64_t line_;
+};
+
+class NodeReader final : public GraphSink {
+ public:
+  NodeReader(const Input& input, const GraphPieces& pieces) : input_(input), pieces_(pieces) {}
+
+  base::Result<GraphNodes> read(size_t begin, size_t end) {
+    for (size_t k = begin; k < end; ++k) {
+      RETURN_IF_ERROR(pieces_.read(input_, pieces_.pieces[k], *this));
+      if (k == begin) make_room((begin == 0 ? pieces_.pieces.size() : end) - begin);
+    }
+    return std::move(out_);
+  }
+
+  void node(const Message& message, int64_t line) override {
     ++out_.read;
     Node& node = out_.nodes.emplace_back();
     std::vector<GraphNodes::Told>& told = out_.told.emplace_back();
+    size_t inputs = 0, attributes = 0;
+    message.each([&](const Field& field, Message) { inputs += field.name == "input", attributes += field.name == "attr"; });
+    node.op.inputs.reserve(inputs);
+    node.attributes.reserve(attributes);
     message.each([&](const Field& field, Message part) {
       if (field.name == "name") node.name = unquoted(field.value);
       if (field.name == "op") node.type = unquoted(field.value);
@@ -102,13 +114,28 @@ class NodeReader {
     out_.told.pop_back();
   }
 
+  /// Their bodies are not part of the graph until someone calls them.
+  void functions(int64_t count) override {
+    if (count > 0) out_.notes.add("functions-not-inlined", fmt::format("{} functions of the library stay calls", count));
+  }
+
+ private:
+  /// For as many nodes as so many pieces like the first hold, and some more: they are large to move. The first reader's room is for the
+  /// nodes of all, which follow its own.
+  void make_room(size_t pieces) {
+    constexpr size_t kMostRoom = size_t{1} << 22;
+    const size_t nodes = std::min(out_.nodes.size() * (pieces + pieces / 8), kMostRoom);
+    out_.nodes.reserve(nodes);
+    out_.told.reserve(nodes);
+  }
+
   static void add_attribute(Node& node, std::vector<GraphNodes::Told>& told, Message entry) {
     std::string key = entry.text("key");
     const Message value = entry.message("value");
     if (std::ranges::find(kShapesOf, key) != std::end(kShapesOf)) {
       told.push_back({key == kShapesOf[1], all_shapes(value.message("list"))});
     } else if (auto read = attribute_value(value)) {
-      node.attributes.insert_or_assign(std::move(key), *std::move(read));
+      node.attributes.set(std::move(key), *std::move(read));
     }
   }
 
@@ -121,10 +148,9 @@ class NodeReader {
   const Input& input_;
   const GraphPieces& pieces_;
   GraphNodes out_;
-  std::string_view text_;  ///< of the piece in hand
-  size_t placed_ = 0;
-  int64_t line_ = 1;
 };
+
+base::Status read_text(const Input& input, const GraphPieces::Piece& piece, GraphSink& sink) { return TextNodes(input, piece, sink).run(); }
 
 }  // namespace
 
@@ -132,7 +158,7 @@ bool holds_graph(std::string_view field) { return field == "graph_def" || field 
 
 GraphPieces text_pieces(std::string_view text, bool cut) {
   constexpr std::string_view kNode = "\nnode {";
-  GraphPieces made{{}, [](std::string_view bytes, std::string&) { return std::optional(bytes); }};
+  GraphPieces made{{}, read_text};
   int64_t line = 1;
   while (true) {
     const size_t end = std::min(cut ? text.find(kNode, kGraphPiece) : text.size(), text.size() - 1) + 1;
@@ -144,7 +170,7 @@ GraphPieces text_pieces(std::string_view text, bool cut) {
 }
 
 void GraphNotes::add(std::string code, std::string text, int64_t line) {
-  if (notes_.size() >= kMostGraphNotes && line > 0) {
+  if (notes_.size() >= kMostGraphNotes && line != kOfAll) {
     ++more_;
   } else {
     notes_.push_back({line, line > 0 ? 1 : 0, std::move(code), std::move(text)});
@@ -158,6 +184,7 @@ void GraphNotes::append(GraphNotes after) {
 
 std::vector<model::Note> GraphNotes::take() {
   if (more_ > 0) add("more", fmt::format("{} more notes like those before are left out", more_));
+  for (model::Note& note : notes_) note.line = std::max<int64_t>(note.line, 0);
   return std::move(notes_);
 }
 

@@ -9,11 +9,20 @@
 
 #include "importers/importer.h"
 #include "importers/tensorflow/graph.h"
+#include "importers/tensorflow/text_proto.h"
 
 namespace importers::tensorflow {
 
 /// Where nodes may lie: a GraphDef itself, a MetaGraphDef, a SavedModel.
 bool holds_graph(std::string_view field);
+
+/// Takes what graphs are made of.
+class GraphSink {
+ public:
+  virtual ~GraphSink() = default;
+  virtual void node(const Message& node, int64_t line) = 0;  ///< `line` 0: the file has none
+  virtual void functions(int64_t count) = 0;                 ///< of a library
+};
 
 /// A graph in pieces of whole fields, in order.
 struct GraphPieces {
@@ -22,8 +31,8 @@ struct GraphPieces {
     int64_t line = 1;  ///< of its begin
   };
   std::vector<Piece> pieces;
-  /// Protobuf text of a piece, in `buffer` where it has to be made. Nothing: the file is damaged there.
-  std::optional<std::string_view> (*text)(std::string_view bytes, std::string& buffer);
+  /// Hands over what a piece holds. An Error: the file is damaged there.
+  base::Status (*read)(const Input& input, const Piece& piece, GraphSink& sink);
 };
 inline constexpr size_t kGraphPiece = size_t{64} << 10;  ///< bytes: small enough for a cache
 /// Text that is cut before lines that begin with a node, the whole as one piece where `cut` is false.
@@ -32,7 +41,10 @@ GraphPieces text_pieces(std::string_view text, bool cut);
 /// Notes about records: the first ones, and how many more there are.
 class GraphNotes {
  public:
-  void add(std::string code, std::string text, int64_t line = 0);
+  static constexpr int64_t kOfAll = -1;  ///< not about one record
+
+  /// `line` 0: of a record in a file without lines.
+  void add(std::string code, std::string text, int64_t line = kOfAll);
   void append(GraphNotes after);
   std::vector<model::Note> take();
 

@@ -128,28 +128,22 @@ LogLine log_line(std::string_view line) {
 Log::Log(const Input& input, std::string_view format, std::string_view records) : input_(input), format_(format), records_(records) {}
 
 int32_t Log::op(std::string_view name, std::string_view type, std::string_view device, int64_t line) {
-  std::string key(name);
-  auto found = by_name_.find(key);
-  const auto elsewhere = [&](int32_t op) {
-    const std::string& known = operators_[static_cast<size_t>(op)].device;
-    return !device.empty() && !known.empty() && known != device;
+  const auto found_or_next = [&](std::string_view key) {
+    return by_name_.find_or_add(base::hash64(key), operators_.size(), [&](uint32_t op) { return operators_[op].name == key; });
   };
-  const bool another = found != by_name_.end() && elsewhere(found->second);
-  if (another) {
-    key += fmt::format(" on {}", device);
-    found = by_name_.find(key);
-  }
-  if (found != by_name_.end()) return found->second;
-  const auto op = static_cast<int32_t>(operators_.size());
-  operators_.push_back(node_operator(name, type, device, line));
-  if (another) operators_.back().name = key;
-  by_name_.emplace(std::move(key), op);
-  return op;
+  const auto add = [&] { operators_.push_back(node_operator(name, type, device, line)); };
+  uint32_t op = found_or_next(name);
+  if (op == operators_.size()) return add(), static_cast<int32_t>(op);
+  const std::string& known = operators_[op].device;
+  if (device.empty() || known.empty() || known == device) return static_cast<int32_t>(op);
+  std::string key = fmt::format("{} on {}", name, device);
+  op = found_or_next(key);
+  if (op == operators_.size()) add(), operators_.back().name = std::move(key);
+  return static_cast<int32_t>(op);
 }
 
 int32_t Log::find(std::string_view name) const {
-  const auto found = by_name_.find(std::string(name));
-  return found == by_name_.end() ? -1 : found->second;
+  return static_cast<int32_t>(by_name_.find(base::hash64(name), [&](uint32_t op) { return operators_[op].name == name; }));
 }
 
 int64_t Log::line_of(size_t offset) {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "importers/importer.h"
+#include "src/ir/hash_index.h"
 
 namespace importers::tensorflow {
 
@@ -74,7 +74,7 @@ class Log {
   const Input& input_;
   std::string_view format_, records_;
   std::vector<model::Operator> operators_;
-  std::unordered_map<std::string, int32_t> by_name_;
+  ir::HashIndex by_name_;  ///< of operators_
   std::vector<model::Recording> recordings_;
   std::vector<model::Note> notes_;
   std::string first_reason_;

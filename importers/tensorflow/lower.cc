@@ -77,8 +77,7 @@ bool is_handle(const Node& node) {
   const auto is_resource = [&](std::string_view name) {
     return attribute(node, name, ir::Type::token) == ir::Type::opaque || attribute(node, name, std::string()) == "DT_RESOURCE";
   };
-  const bool resource = is_resource("dtype") || is_resource("T");
-  return among(kHandles, node.type) || (among(kFeeds, node.type) && resource);
+  return among(kHandles, node.type) || (among(kFeeds, node.type) && (is_resource("dtype") || is_resource("T")));
 }
 bool is_feed(const Node& node) { return among(kFeeds, node.type) && !is_handle(node); }
 
@@ -246,7 +245,8 @@ class Lowerer final : public Variables {
                                      ? "lists of tensors, which loops fill, are not lowered; unroll the loop (Keras: unroll=True)"
                                  : among(kCalls, node.type) ? "it calls functions of the graph, which are not followed"
                                                             : "its shape is not told; dump the graph with add_shapes=True";
-    return base::Error{fmt::format("line {}: node '{}' ({}): {}", node.op.line, base::escaped(node.name), base::escaped(node.type), why)};
+    const std::string line = node.op.line > 0 ? fmt::format("line {}: ", node.op.line) : "";
+    return base::Error{fmt::format("{}node '{}' ({}): {}", line, base::escaped(node.name), base::escaped(node.type), why)};
   }
 
   base::Status silent(const Node& node) {
@@ -304,6 +304,7 @@ class Lowerer final : public Variables {
     key.add(array.literal.elided);
     key.add(std::string_view(reinterpret_cast<const char*>(array.literal.data.data()), array.literal.data.size()));
   }
+  static void add(lowering::Key& key, const Boxed<Array>& array) { add(key, *array); }
   static void add(lowering::Key& key, const std::string& text) { key.add(text); }
   template <typename T>
   static void add(lowering::Key& key, const T& value) {
@@ -440,7 +441,8 @@ Values Lowering::fuse(const std::function<Values(Body&, std::span<const Value>)>
 
 base::Result<Lowered> lower(const Graph& graph) {
   if (!is_sound(graph)) return base::Error{"an input of a node is no node of its graph"};
-  const bool has_transfers = std::ranges::any_of(graph.nodes, [](const Node& node) { return node.attributes.contains("tensor_name"); });
+  const bool has_transfers =
+      std::ranges::any_of(graph.nodes, [](const Node& node) { return node.attributes.find("tensor_name") != nullptr; });
   if (!has_transfers) return Lowerer(graph).run();
   Graph joined = graph;
   join_transfers(joined);

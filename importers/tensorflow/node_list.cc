@@ -75,6 +75,10 @@ std::optional<ListedName> parse(std::string_view line) {
 class NodeListReader {
  public:
   NodeList read(std::string_view text) {
+    constexpr size_t kShortName = 16;  // shorter ones on average are no list of a graph, and get their room as they come
+    const size_t names = std::min(static_cast<size_t>(std::ranges::count(text, '\n')), text.size() / kShortName);
+    list_.names.reserve(names);
+    index_.reserve(names);
     while (!text.empty()) {
       ++line_;
       const std::string_view line = take_line(text);

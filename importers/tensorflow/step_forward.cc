@@ -159,7 +159,7 @@ class ForwardPass {
     ForwardOp op{OpKind::max_pool, name, {}, {in}, in, nullptr, {}, {}, false};
     op.out.dims[1] = windows(in.dims[1], *layer_), op.out.dims[2] = windows(in.dims[2], *layer_);
     Attributes attributes = window_attributes(*layer_, net());
-    attributes.emplace("ksize", over_image(layer_->window, net()));
+    attributes.set("ksize", over_image(layer_->window, net()));
     op.out.edge = step_.nodes.define(name, {"MaxPool", {in.edge}, {op.out.shape()}, std::move(attributes)});
     push(std::move(op));
   }

@@ -23,8 +23,8 @@ nlohmann::json json_of(const Attribute& attribute) {
         using T = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<T, ir::Type>)
           return std::string(ir::text(value));
-        else if constexpr (std::is_same_v<T, Array>)
-          return ir::print(value.literal, value.shape);
+        else if constexpr (std::is_same_v<T, Boxed<Array>>)
+          return ir::print((*value).literal, (*value).shape);
         else
           return value;
       },
@@ -48,6 +48,7 @@ std::string shapes_text(const std::vector<ir::Shape>& shapes) {
 
 StepNodes::StepNodes(std::string name, std::vector<model::Operator> listed)
     : name_(std::move(name)), operators_(std::move(listed)), listed_(operators_.size()), at_(listed_, -1) {
+  index_.reserve(listed_);
   for (size_t place = 0; place < listed_; ++place) {
     const std::string& own = operators_[place].name;
     index_.find_or_add(base::hash64(own), place, [&](size_t other) { return operators_[other].name == own; });

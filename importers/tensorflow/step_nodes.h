@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +14,6 @@
 namespace importers::tensorflow {
 
 using Dims = std::vector<int64_t>;
-using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 struct Definition {
   std::string_view type;

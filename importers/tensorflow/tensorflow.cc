@@ -114,6 +114,7 @@ base::Status hand_over(const Input& input, const Family& family, std::vector<mod
   imported.source.options = fmt::format("batch={} image={}", sizes.batch, sizes.image);
   auto step = wire_step(family, std::move(operators), sizes);
   if (!step.ok()) return base::Error{fmt::format("{}: {}", base::escaped(input.path), step.error().message)};
+  RETURN_IF_ERROR(take.ahead(imported.source, step->operators));
   auto lowered = lower(step->graph);
   imported.notes.push_back(assumed(input, family, sizes));
   note_nodes(*step, listed, imported);

@@ -27,11 +27,10 @@ std::string constant(std::string_view tensor) {
 /// The printed constant of that tensor, or "none".
 std::string value(std::string_view tensor) {
   const Graph read = graph(constant(tensor));
-  const auto found = read.nodes.at(0).attributes.find("value");
-  if (found == read.nodes[0].attributes.end()) return "none";
-  const Array& array = std::get<Array>(found->second);
-  return fmt::format("{} {}", ir::print(array.shape, ir::LayoutPrint::without),
-                     array.literal.elided ? "elided" : ir::print(array.literal, array.shape));
+  const auto* array = importers::tensorflow::find_attribute<Array>(read.nodes.at(0), "value");
+  if (array == nullptr) return "none";
+  return fmt::format("{} {}", ir::print(array->shape, ir::LayoutPrint::without),
+                     array->literal.elided ? "elided" : ir::print(array->literal, array->shape));
 }
 
 constexpr std::string_view kSmall = R"(

@@ -93,7 +93,7 @@ struct Convolved {
   Dims image, filter, stride, dilation = {1, 1, 1, 1};
 };
 
-std::map<std::string, Attribute, std::less<>> attributes(const Convolved& c) {
+Attributes attributes(const Convolved& c) {
   return {{"data_format", c.format}, {"padding", c.padding}, {"strides", c.stride}, {"dilations", c.dilation}};
 }
 
@@ -142,7 +142,7 @@ Case grouped(const std::string& type, const std::string& of, const Convolved& c)
 }
 
 Case average(const std::string& name, const std::string& padding, Dims window, Dims stride) {
-  const std::map<std::string, Attribute, std::less<>> attributes{{"padding", padding}, {"ksize", window}, {"strides", stride}};
+  const Attributes attributes{{"padding", padding}, {"ksize", window}, {"strides", stride}};
   return {"AvgPoolGrad_" + name,
           {{"x", {2, 5, 6, 2}}},
           "x",
@@ -153,8 +153,7 @@ Case average(const std::string& name, const std::string& padding, Dims window, D
 }
 
 /// Begin, end and strides of x [4, 5, 6] with masks.
-Case strided(const std::string& name, const Dims& begin, const Dims& end, const Dims& step,
-             std::map<std::string, Attribute, std::less<>> masks) {
+Case strided(const std::string& name, const Dims& begin, const Dims& end, const Dims& step, Attributes masks) {
   return {"StridedSliceGrad_" + name,
           {{"x", {4, 5, 6}}},
           "x",
@@ -168,7 +167,7 @@ Case strided(const std::string& name, const Dims& begin, const Dims& end, const 
 
 Case norm(const std::string& name, const std::string& format, const std::string& of, int port) {
   const Dims image = format == "NCHW" ? Dims{2, 3, 3, 2} : Dims{2, 3, 2, 3};
-  std::map<std::string, Attribute, std::less<>> attributes{{"data_format", format}, {"epsilon", 1e-2}};
+  Attributes attributes{{"data_format", format}, {"epsilon", 1e-2}};
   return {"FusedBatchNormGradV3_" + name,
           {{"x", image}, {"scale", {3}}, {"offset", {3}}, {"mean", {3}}, {"variance", {3}}},
           of,

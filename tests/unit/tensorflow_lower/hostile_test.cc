@@ -88,9 +88,9 @@ Graph any_graph(uint32_t seed) {
     std::vector<Output> inputs;
     for (size_t n = random.below(6); n > 0; --n)
       inputs.emplace_back(static_cast<int>(random.below(s.graph.nodes.size())), static_cast<int>(random.below(8) == 0));
-    std::map<std::string, Attribute, std::less<>> attributes;
+    Attributes attributes;
     for (size_t n = random.below(6); n > 0; --n)
-      attributes[std::string(kAttributes[random.below(std::size(kAttributes))])] = random.attribute();
+      attributes.set(std::string(kAttributes[random.below(std::size(kAttributes))]), random.attribute());
     s.op(std::string(types[random.below(types.size())]), inputs, attributes);
     if (random.below(3) == 0) s.graph.nodes.back().shapes = {shape(random)};
   }

@@ -42,10 +42,10 @@ struct SmallGraph {
       const ir::Literal one = ir::scalar_literal(ir::Type::s32, value);
       array.literal.data.insert(array.literal.data.end(), one.data.begin(), one.data.end());
     }
-    add("const_" + std::to_string(graph.nodes.size()), "Const", {}).attributes["value"] = array;
+    add("const_" + std::to_string(graph.nodes.size()), "Const", {}).attributes.set("value", array);
     return last();
   }
-  int op(const std::string& type, const std::vector<Output>& inputs, std::map<std::string, Attribute, std::less<>> attributes = {}) {
+  int op(const std::string& type, const std::vector<Output>& inputs, Attributes attributes = {}) {
     add(type + "_" + std::to_string(graph.nodes.size()), type, {inputs.begin(), inputs.end()}).attributes = std::move(attributes);
     return last();
   }

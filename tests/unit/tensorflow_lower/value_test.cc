@@ -7,8 +7,6 @@
 namespace importers::tensorflow {
 namespace {
 
-using Attributes = std::map<std::string, Attribute, std::less<>>;
-
 /// One result of a graph of one operator on x, whose dimensions are given, and what `write` adds.
 Numbers of(Dims dims, const Numbers& x, const std::function<void(SmallGraph&, int)>& write, ir::Type type = ir::Type::f32) {
   SmallGraph small;
@@ -234,7 +232,7 @@ TEST(Variables, ATableOfUnknownRowsIsAssumed) {
   for (const bool is_read : {false, true}) {
     SmallGraph s;
     const int w = s.feed("w", {});
-    s.graph.nodes.back().attributes["dtype"] = ir::Type::opaque;
+    s.graph.nodes.back().attributes.set("dtype", ir::Type::opaque);
     s.op("ResourceGather", {w, s.feed("rows", {7}, ir::Type::s32)});
     s.graph.nodes.back().shapes = {ir::array_shape(ir::Type::f32, {7, 16})};
     if (is_read) {
