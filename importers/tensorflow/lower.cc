@@ -104,7 +104,7 @@ class Lowerer final : public Variables {
     ASSIGN_OR_RETURN(const std::vector<int32_t> order, ordered());
     for (const int32_t id : order) RETURN_IF_ERROR(lower(id));
     for (const auto& [handle, state] : states_) {
-      if (state.now != state.parameter) program_.result_in_place(state.now, state.parameter);
+      if (state.parameter.id >= 0 && state.now != state.parameter) program_.result_in_place(state.now, state.parameter);
     }
     if (outside_ > 0)
       notes_.push_back({0, 0, "outside-step", fmt::format("{} nodes initialise variables or save them: no part of a step", outside_)});
@@ -178,12 +178,15 @@ class Lowerer final : public Variables {
     }
     return order;
   }
+  static std::string placed(const Node& node) {
+    const std::string line = node.op.line > 0 ? fmt::format("line {}: ", node.op.line) : "";
+    return fmt::format("{}node '{}' ({})", line, base::escaped(node.name), base::escaped(node.type));
+  }
   static base::Error in_circle(const Node& node) {
     static constexpr std::string_view kLoops[] = {"Enter",  "RefEnter",  "Merge",         "RefMerge",
                                                   "Switch", "RefSwitch", "NextIteration", "RefNextIteration"};
     const std::string_view why = among(kLoops, node.type) ? ": it stands in a loop, and loops are not lowered; unroll it" : "";
-    return {fmt::format("line {}: node '{}' ({}) needs its own result{}", node.op.line, base::escaped(node.name), base::escaped(node.type),
-                        why)};
+    return {fmt::format("{} needs its own result{}", placed(node), why)};
   }
   static std::vector<int32_t> needs(const Node& node) {
     std::vector<int32_t> nodes(node.control.begin(), node.control.end());
@@ -245,8 +248,7 @@ class Lowerer final : public Variables {
                                      ? "lists of tensors, which loops fill, are not lowered; unroll the loop (Keras: unroll=True)"
                                  : among(kCalls, node.type) ? "it calls functions of the graph, which are not followed"
                                                             : "its shape is not told; dump the graph with add_shapes=True";
-    const std::string line = node.op.line > 0 ? fmt::format("line {}: ", node.op.line) : "";
-    return base::Error{fmt::format("{}node '{}' ({}): {}", line, base::escaped(node.name), base::escaped(node.type), why)};
+    return base::Error{fmt::format("{}: {}", placed(node), why)};
   }
 
   base::Status silent(const Node& node) {
@@ -418,6 +420,12 @@ Value Lowering::in(size_t k) {
   if (k < inputs.size() && inputs[k].id >= 0) return inputs[k];
   if (error.empty()) error = fmt::format("input {} has no value", k);
   return entry().constant(ir::Type::f32, 0);  // what the rule goes on with until it looks at the error
+}
+
+Value Lowering::held(size_t k, const ir::Shape* shape) {
+  const Value value = variables.read(node.inputs[k], shape);
+  if (value.id < 0 && error.empty()) error = "nothing tells the shape of its variable";
+  return value;
 }
 
 Dims Lowering::integers(size_t k) {

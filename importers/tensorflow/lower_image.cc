@@ -146,6 +146,8 @@ Values batch_to_space(Lowering& l) {
   })};
 }
 
+constexpr int64_t kMostPlaces = 1 << 16;  ///< along a dimension of an image that is made larger or smaller
+
 /// Where the new places of a dimension lie between the old ones: the place before, the one after, and how far between.
 struct Between {
   Array before, after, share;
@@ -170,10 +172,9 @@ Between between(const Node& node, int64_t from, int64_t to) {
 }
 /// (image, [height, width]): each new place is a mean of the four old ones around it, weighted by nearness.
 Values resize_bilinear(Lowering& l) {
-  constexpr int64_t kMost = 1 << 16;
   const Dims from = l.dims(0), to = l.integers(1);
   if (!l.error.empty() || from.size() != 4 || to.size() != 2 || std::ranges::min(from) < 1) return l.fail("its size is not known");
-  if (std::ranges::min(to) < 1 || std::ranges::max(to) > kMost || !are_sane({from[0], to[0], to[1], from[3]}))
+  if (std::ranges::min(to) < 1 || std::ranges::max(to) > kMostPlaces || !are_sane({from[0], to[0], to[1], from[3]}))
     return l.fail("is too large");
   return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
     Value image = b.convert(x[0], ir::Type::f32);
@@ -185,6 +186,29 @@ Values resize_bilinear(Lowering& l) {
       image = b.binary(Op::add, before, b.binary(Op::multiply, b.binary(Op::subtract, after, before), share));
     }
     return image;
+  })};
+}
+
+/// (gradient [b, H, W, c], image [b, h, w, c]): each place of the gradient is shared out to the old ones that it lay between.
+Values resize_bilinear_grad(Lowering& l) {
+  const Dims from = l.dims(0), to = l.dims(1);
+  if (from.size() != 4 || to.size() != 4 || std::ranges::min(to) < 1 || std::ranges::max(from) > kMostPlaces)
+    return l.fail("its size is not known");
+  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
+    Value gradient = b.convert(x[0], ir::Type::f32);
+    for (const int64_t d : {1, 2}) {
+      const Between at = between(l.node, to[static_cast<size_t>(d)], from[static_cast<size_t>(d)]);
+      const Dims in_front = d == 1 ? Dims{1, 0, 2, 3} : Dims{2, 0, 1, 3}, back = d == 1 ? Dims{1, 0, 2, 3} : Dims{1, 2, 0, 3};
+      const Value rows = b.transpose(gradient, in_front);
+      const Value after = b.binary(Op::multiply, rows, b.broadcast(b.constant(at.share.shape, at.share.literal), b.dims(rows), {0}));
+      Dims dims = b.dims(rows);
+      dims[0] = to[static_cast<size_t>(d)];
+      Value sums = b.fill(ir::Type::f32, dims, 0);
+      sums = scattered(l, b, {Op::add, 1, 1, 1}, sums, b.constant(at.before.shape, at.before.literal), b.binary(Op::subtract, rows, after));
+      sums = scattered(l, b, {Op::add, 1, 1, 1}, sums, b.constant(at.after.shape, at.after.literal), after);
+      gradient = b.transpose(sums, back);
+    }
+    return b.convert(gradient, l.shape(1).type);
   })};
 }
 
@@ -235,6 +259,7 @@ constexpr Rule kImageRules[] = {
     {"SpaceToBatchND", space_to_batch, 3},
     {"BatchToSpaceND", batch_to_space, 3},
     {"ResizeBilinear", resize_bilinear, 2},
+    {"ResizeBilinearGrad", resize_bilinear_grad, 2},
     {"ResizeNearestNeighbor", resize_nearest, 2},
     {"ResizeNearestNeighborGrad", resize_nearest_grad, 2},
     {"LRN", local_response},

@@ -46,6 +46,17 @@ int64_t axis_of_input(Lowering& l, size_t k, int64_t rank) {
 
 }  // namespace
 
+Value scattered(Lowering& l, Body& b, const Scatter& s, Value base, Value indices, Value updates) {
+  const ir::CompId combine = s.combine == Op::copy
+                                 ? l.program.scalar_function("second", b.type(base), [](Body&, Value, Value second) { return second; })
+                                 : l.program.reducer(s.combine, b.type(base));
+  const lowering::Attrs attrs{{"update_window_dims", braces(counting(s.index_dims, b.rank(updates)))},
+                              {"inserted_window_dims", braces(counting(0, s.depth))},
+                              {"scatter_dims_to_operand_dims", braces(counting(0, s.depth))},
+                              {"index_vector_dim", std::to_string(s.vector_dim)}};
+  return b.op(Op::scatter, {{base, indices, updates}}, attrs, nullptr, {{combine}});
+}
+
 Value gathered(Body& b, Value x, Value indices, int64_t axis, int64_t batch) {
   const int64_t rank = b.rank(x), index_rank = b.rank(indices);
   Dims sizes = b.dims(x), collapsed{axis};
@@ -95,24 +106,6 @@ Values gather_nd(Lowering& l) {
   });
 }
 
-/// `updates` combined into `base` at rows (or places of several dimensions) that the indices name.
-struct Scatter {
-  Op combine = Op::add;    ///< copy: what is there is replaced
-  int64_t depth = 1;       ///< dimensions of the base that an index names
-  int64_t index_dims = 1;  ///< of the indices, without the vector's
-  int64_t vector_dim = 1;  ///< = index_dims where each index is one number
-};
-Value scattered(Lowering& l, Body& b, const Scatter& s, Value base, Value indices, Value updates) {
-  const ir::CompId combine = s.combine == Op::copy
-                                 ? l.program.scalar_function("second", b.type(base), [](Body&, Value, Value second) { return second; })
-                                 : l.program.reducer(s.combine, b.type(base));
-  const lowering::Attrs attrs{{"update_window_dims", braces(counting(s.index_dims, b.rank(updates)))},
-                              {"inserted_window_dims", braces(counting(0, s.depth))},
-                              {"scatter_dims_to_operand_dims", braces(counting(0, s.depth))},
-                              {"index_vector_dim", std::to_string(s.vector_dim)}};
-  return b.op(Op::scatter, {{base, indices, updates}}, attrs, nullptr, {{combine}});
-}
-
 /// What rows hold that nothing is combined into.
 double start_of(Op op, ir::Type type) {
   const double greatest = ir::is_float(type) ? 3.4028234663852886e38 : std::ldexp(1.0, std::min(ir::info(type).significant_bits, 62) - 1);
@@ -150,12 +143,12 @@ Values scatter_nd(Lowering& l) {
 /// has, a number is assumed.
 Value table(Lowering& l, const Dims& indices, const Dims& rows) {
   constexpr int64_t kRows = 10'000;
-  if (l.variables.told(l.node.inputs[0]) != nullptr) return l.variables.read(l.node.inputs[0], nullptr);
+  if (l.variables.told(l.node.inputs[0]) != nullptr) return l.held(0);
   const Dims dims = joined({kRows}, from(rows, static_cast<int64_t>(indices.size())));
   if (!are_sane(dims) || !begins_with(rows, indices)) return l.fail("nothing tells the shape of its variable"), Value{};
   l.assumed = fmt::format("nothing tells how many rows its variable has; {} are assumed", kRows);
   const ir::Shape shape = ir::array_shape(l.node.shapes.empty() ? l.shape(2).type : l.node.shapes[0].type, dims);
-  return l.variables.read(l.node.inputs[0], &shape);
+  return l.held(0, &shape);
 }
 
 /// (variable, indices): rows of what the variable holds.
@@ -163,7 +156,7 @@ Values resource_gather(Lowering& l) {
   const Dims indices = l.dims(1);
   const int64_t axis = from_end(attribute(l.node, "batch_dims", int64_t{0}), static_cast<int64_t>(indices.size()));
   const bool told = axis == 0 && !l.node.shapes.empty();
-  l.inputs[0] = told ? table(l, indices, l.node.shapes[0].dims) : l.variables.read(l.node.inputs[0], nullptr);
+  l.inputs[0] = told ? table(l, indices, l.node.shapes[0].dims) : l.held(0);
   if (axis_of(l, axis, l.shape(0).rank()); !l.error.empty()) return {};
   return gather_along(l, axis);
 }

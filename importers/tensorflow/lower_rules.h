@@ -44,6 +44,8 @@ struct Lowering {
   Body& entry() { return program.entry(); }
   /// Input k as a value of the entry; constants become instructions when they are first asked for.
   Value in(size_t k);
+  /// What the variable whose handle is input k holds now; `shape` where nothing tells its own. Sets `error` if nothing does.
+  Value held(size_t k, const ir::Shape* shape = nullptr);
   ir::Shape shape(size_t k) { return entry().shape(in(k)); }
   Dims dims(size_t k) { return shape(k).dims; }
   /// Integers of a constant input. Sets `error` if it is none.
@@ -78,6 +80,15 @@ Values fused(Lowering& l, int64_t features, const std::function<Value(Body&, std
 
 /// Slices of x along `axis`; dimensions of the indices stand in its place. The first `batch` dimensions go along in both.
 Value gathered(Body& b, Value x, Value indices, int64_t axis, int64_t batch = 0);
+
+/// `updates` combined into `base` at rows (or places of several dimensions) that the indices name.
+struct Scatter {
+  ir::Op combine = ir::Op::add;  ///< copy: what is there is replaced
+  int64_t depth = 1;             ///< dimensions of the base that an index names
+  int64_t index_dims = 1;        ///< of the indices, without the vector's
+  int64_t vector_dim = 1;        ///< = index_dims where each index is one number
+};
+Value scattered(Lowering& l, Body& b, const Scatter& s, Value base, Value indices, Value updates);
 
 /// Where features and space stand: "NCHW", "NHWC".
 struct Format {

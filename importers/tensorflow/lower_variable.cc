@@ -8,8 +8,8 @@ using ir::Op;
 
 Values read(Lowering& l) {
   const ir::Shape* shape = l.node.shapes.empty() ? nullptr : &l.node.shapes[0];
-  const Value value = l.variables.read(l.node.inputs[0], shape);
-  return value.id < 0 ? l.fail("nothing tells the shape of its variable") : Values{value};
+  const Value value = l.held(0, shape);
+  return l.error.empty() ? Values{value} : Values{};
 }
 
 Values assign(Lowering& l) {
@@ -21,7 +21,8 @@ Values assign(Lowering& l) {
 template <Op kOp>
 Values assign_by(Lowering& l) {
   const ir::Shape shape = l.shape(1);
-  const Value before = l.variables.read(l.node.inputs[0], &shape);
+  const Value before = l.held(0, &shape);
+  if (!l.error.empty()) return {};
   const Value after = l.program.fuse1({{before, l.in(1)}}, [](Body& b, std::span<const Value> x) { return b.binary(kOp, x[0], x[1]); });
   l.variables.assign(l.node.inputs[0], after);
   return {after};
@@ -32,8 +33,9 @@ Values assign_by(Lowering& l) {
 Values update(Lowering& l, size_t states, size_t gradient, const std::function<Values(Body&, std::span<const Value>)>& write) {
   const ir::Shape shape = l.shape(gradient);
   Values operands;
-  for (size_t k = 0; k < states; ++k) operands.push_back(l.variables.read(l.node.inputs[k], &shape));
+  for (size_t k = 0; k < states; ++k) operands.push_back(l.held(k, &shape));
   for (size_t k = states; k < l.node.inputs.size(); ++k) operands.push_back(l.in(k));
+  if (!l.error.empty()) return {};
   const Values after = l.program.fuse(operands, [&](Body& b, std::span<const Value> x) {
     Values spread;
     for (const Value value : x) spread.push_back(b.expand(value, shape.dims));

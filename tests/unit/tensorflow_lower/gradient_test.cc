@@ -88,6 +88,18 @@ Case unary(const std::string& forward, const std::string& gradient, const std::s
           {{"x", x}}};
 }
 
+Case resized(const std::string& name, const Attributes& places) {
+  return {"ResizeBilinearGrad_" + name,
+          {{"x", {2, 2, 3, 2}}},
+          "x",
+          [=](SmallGraph& s, Ids& i) {
+            s.op("ResizeBilinear", {i["x"], s.integers({5, 4})}, places);
+          },
+          [=](SmallGraph& s, Ids& i) {
+            s.op("ResizeBilinearGrad", {i["g"], i["x"]}, places);
+          }};
+}
+
 struct Convolved {
   std::string format, padding;
   Dims image, filter, stride, dilation = {1, 1, 1, 1};
@@ -230,6 +242,9 @@ const Case kCases[] = {
      [](SmallGraph& s, Ids& i) {
        s.op("ResizeNearestNeighborGrad", {i["g"], s.integers({2, 3})});
      }},
+    resized("legacy", {}),
+    resized("centres", {{"half_pixel_centers", true}}),
+    resized("corners", {{"align_corners", true}}),
     norm("x_nhwc", "NHWC", "x", 0),
     norm("x_nchw", "NCHW", "x", 0),
     norm("scale", "NCHW", "scale", 1),

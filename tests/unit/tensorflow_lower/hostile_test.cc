@@ -79,6 +79,9 @@ Graph any_graph(uint32_t seed) {
     s.integers(random.dims(5), false);
   }
   s.variable("w", {2, 3});
+  s.variable("v", random.dims(3));  // most are no sizes
+  s.feed("handle", random.dims(2));
+  s.graph.nodes.back().attributes.set("dtype", ir::Type::opaque);
   static constexpr std::string_view kAttributes[] = {"strides",           "dilations",     "ksize",         "data_format", "padding",
                                                      "explicit_paddings", "axis",          "num_split",     "T",           "dtype",
                                                      "transpose_a",       "keep_dims",     "batch_dims",    "block_size",  "DstT",
