@@ -13,6 +13,7 @@
 
 #include "replay/device/cpu/convolution_phases.h"
 #include "replay/device/cpu/dnnl.h"
+#include "replay/device/cpu/long_weights.h"
 #include "replay/device/cpu/packed_convert.h"
 #include "replay/device/cpu/parts_convolution.h"
 #include "replay/device/cpu/threads.h"
@@ -399,6 +400,9 @@ Result<std::unique_ptr<Native>> make_convolution(const Convolution& op, int thre
   if (!converts) {
     auto library = make_dnnl_convolution(op, threads, scratch, std::move(gathered));
     if (!library.ok()) return make_own(op, threads, scratch);
+    if (parts_kernels() == nullptr) {
+      if (auto weights = make_long_weights(op, threads, scratch); weights.ok()) return weights;
+    }
     if (!worth_parts(op)) return library;
     if (auto parts = make_parts_convolution(op, threads, scratch, *library); parts.ok()) return parts;
     return library;

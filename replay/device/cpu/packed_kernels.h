@@ -51,6 +51,22 @@ inline constexpr int64_t kMatrixDepth = 32;
 template <typename T>
 using SubtractRows = void (*)(T* x, const T* rows, int64_t stride, const T* c, int64_t step, int64_t count, int64_t width);
 
+/// A tile of a product of f32 lines as they lie, or as they are packed: tile (+)= Σ_p a[p·a_step + i]·b[p·b_step + j], and at every p one
+/// line of memory is brought nearer: the ones that the next tiles need.
+struct LineTile {
+  int64_t depth;
+  const float* a;
+  int64_t a_step;
+  const float* b;
+  int64_t b_step;
+  float* tile;
+  Tile start;
+  const float* ahead;
+  int64_t ahead_step;  ///< floats
+};
+/// Element [n - 1] of a table computes n rows.
+using MultiplyLines = void (*)(const LineTile& what);
+
 /// Small floats to and from f32, a whole instruction set's table.
 struct PackedKernels {
   const char* name;
@@ -58,6 +74,7 @@ struct PackedKernels {
   Convert f16_to_f32, bf16_to_f32, f32_to_f16, f32_to_bf16;
   SubtractRows<float> subtract_f32;
   SubtractRows<double> subtract_f64;
+  const MultiplyLines* multiply_lines;
   /// f32 sums of operands that are one bf16 number, or two: matrix units. Null: this instruction set has none.
   const TileKernels* matrix[2] = {nullptr, nullptr};
 };

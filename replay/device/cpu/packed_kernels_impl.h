@@ -41,6 +41,28 @@ void multiply(int64_t depth, const void* a_block, const void* b_strip, void* til
   }
 }
 
+template <int Rows>
+void multiply_lines(const LineTile& what) {
+  const float *a = what.a, *b = what.b, *ahead = what.ahead;
+  const int64_t depth = what.depth, a_step = what.a_step, b_step = what.b_step, ahead_step = what.ahead_step;
+  Vector<float> sum[Rows][2] = {};
+  for (int64_t p = 0; p < depth; ++p, a += a_step, b += b_step, ahead += ahead_step) {
+    __builtin_prefetch(ahead, 0, 2);
+    const Vector<float> b0 = *reinterpret_cast<const Vector<float>*>(b), b1 = *reinterpret_cast<const Vector<float>*>(b + kLanes<float>);
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) {
+      sum[i][0] += a[i] * b0;
+      sum[i][1] += a[i] * b1;
+    }
+  }
+  auto* out = reinterpret_cast<Vector<float>*>(what.tile);
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+    out[2 * i] = what.start == Tile::first ? sum[i][0] : out[2 * i] + sum[i][0];
+    out[2 * i + 1] = what.start == Tile::first ? sum[i][1] : out[2 * i + 1] + sum[i][1];
+  }
+}
+
 /// alpha and beta of integers are whole numbers, taken modulo 2^bits.
 template <typename T>
 T factor(double value) {
@@ -69,6 +91,12 @@ using AllRows = RowCounts<1, 2, 3, 4, 5, 6>;
 #else
 using AllRows = RowCounts<1, 2, 3, 4>;
 #endif
+template <typename Counts>
+struct LinesTable;
+template <int... Counts>
+struct LinesTable<RowCounts<Counts...>> {
+  static constexpr MultiplyLines entries[] = {multiply_lines<Counts>...};
+};
 template <typename T, int64_t RowStep, int64_t DepthStep, int... Counts>
 struct MultiplyTable<T, RowStep, DepthStep, RowCounts<Counts...>> {
   static constexpr TileKernels::Multiply entries[] = {multiply<T, Counts, RowStep, DepthStep>...};
@@ -116,7 +144,8 @@ constexpr PackedKernels table(const char* name) {
           f32_to_f16,
           f32_to_bf16,
           subtract_rows<float>,
-          subtract_rows<double>};
+          subtract_rows<double>,
+          LinesTable<AllRows>::entries};
 }
 
 }  // namespace

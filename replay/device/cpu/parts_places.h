@@ -44,6 +44,7 @@ class Places {
     for (const Loop& l : loops_) out *= l.size;
     return out;
   }
+  bool is_sequence() const { return loops_.size() == 1; }
   const Loop& inner() const { return loops_.back(); }
   Place at(int64_t index) const {
     if (loops_.size() == 1) return {index * loops_[0].first, index * loops_[0].second};

@@ -34,12 +34,12 @@ Dims simplified(Dims dims) {
 }
 
 /// A rectangle of rows (adjacent in the source where they can be) by columns (adjacent in the result).
-struct Plane {
+struct PlaneLoops {
   Permute::Dim rows, columns;
 };
 
 template <typename T>
-void copy_block(const T* from, T* to, const Plane& plane, int64_t rows, int64_t columns) {
+void copy_block(const T* from, T* to, const PlaneLoops& plane, int64_t rows, int64_t columns) {
   if (plane.columns.from == 1 && plane.columns.to == 1) {
     for (int64_t r = 0; r < rows; ++r)
       std::memcpy(to + r * plane.rows.to, from + r * plane.rows.from, static_cast<size_t>(columns) * sizeof(T));
@@ -118,7 +118,7 @@ class Permutation final : public Native {
   int threads_;
   int64_t elements_ = 1, row_step_ = 1, row_blocks_ = 1;
   bool straight_ = false;  ///< the same dimension is adjacent on both sides
-  Plane plane_;
+  PlaneLoops plane_;
   Dims outer_;
 };
 
