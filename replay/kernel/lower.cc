@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "replay/kernel/lowering.h"
 #include "replay/kernel/update.h"
@@ -375,8 +377,58 @@ base::Result<Lowered> Lowering::run(ir::InstrRef instr) {
   }
   RETURN_IF_ERROR(lower_updates(roots));
   std::erase_if(roots, [](const Root& r) { return ir::elements(*r.shape) == 0; });
-  for (const Group& g : group(roots)) RETURN_IF_ERROR(lower_group(g));
+  RETURN_IF_ERROR(lower_groups(group(roots)));
   return std::move(out_);
+}
+
+/// Maps first: the reductions that they need in memory are not computed once more for the roots that are reductions themselves. Where they
+/// need several of those, these are made together, so that operands are read once.
+base::Status Lowering::lower_groups(const std::vector<Group>& groups) {
+  const auto maps = [&]() -> base::Status {
+    for (const Group& g : groups)
+      if (!g.reduces) RETURN_IF_ERROR(lower_group(g));
+    return {};
+  };
+  const Lowered before = out_;
+  const auto known = evaluator_.materialised;
+  RETURN_IF_ERROR(maps());
+  for (const Group& g : groups) {
+    std::set<Ref> needed;
+    for (const Root& root : g.roots)
+      if (g.reduces && root.reduction && evaluator_.materialised.contains(*root.reduction)) needed.insert(*root.reduction);
+    if (needed.size() < 2) continue;
+    const Lowered apart = std::exchange(out_, before);
+    const auto made_apart = std::exchange(evaluator_.materialised, known);
+    out_.graph = apart.graph;
+    ASSIGN_OR_RETURN(const bool together, materialise_together(needed));
+    if (together) {
+      RETURN_IF_ERROR(maps());
+      break;
+    }
+    Graph graph = std::move(out_.graph);  // nodes keep their numbers
+    out_ = apart, evaluator_.materialised = made_apart;
+    out_.graph = std::move(graph);
+  }
+  for (const Group& g : groups)
+    if (g.reduces) RETURN_IF_ERROR(lower_group(g));
+  return {};
+}
+
+/// Reductions in memory by one nest of one stage; false, and nothing is as it was: one needs another's result.
+base::Result<bool> Lowering::materialise_together(const std::set<Ref>& reductions) {
+  Group group;
+  group.reduces = true;
+  std::map<Ref, Materialised> made;
+  for (const Ref& ref : reductions) {
+    for (const ir::Leaf& leaf : ir::leaves(evaluator_.shape(ref))) {
+      made[ref].arrays.push_back(add_array(computed_bytes(*leaf.shape)));
+      group.roots.push_back({ref, leaf.path, leaf.shape, made[ref].arrays.back(), false, ref});
+    }
+  }
+  RETURN_IF_ERROR(lower_group(group));
+  if (out_.nests.empty() || out_.nests.back().stages.size() != 1) return false;
+  for (auto& [ref, arrays] : made) evaluator_.materialised.emplace(ref, std::move(arrays));
+  return true;
 }
 
 base::Result<Lowered> lower(const ir::Module& module, ir::InstrRef instr, replay::Rounding rounding) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ class Lowering {
   std::optional<Ref> reduction_below(Ref ref, std::vector<int64_t> path);
   std::string reduced_pattern(Ref reduction);
   std::vector<Group> group(const std::vector<Root>& roots);
+  base::Status lower_groups(const std::vector<Group>& groups);
+  base::Result<bool> materialise_together(const std::set<Ref>& reductions);
   base::Status lower_group(const Group& group);
   base::Status materialise(Ref reduction);
   using Piece = std::map<std::pair<std::string, int>, std::pair<int64_t, int64_t>>;

@@ -37,6 +37,16 @@ double largest_share_stored(const Lowered& lowered) {
   return largest;
 }
 
+/// Elements of operand `array` that are loaded, over its size: how often all of it is read.
+int64_t times_read(const Lowered& lowered, int array) {
+  int64_t read = 0;
+  for (const Nest& nest : lowered.nests)
+    for (const Stage& stage : nest.stages)
+      for (const Access& a : footprint(lowered.graph, roots_of(stage), stage.stores).accesses)
+        if (a.array == array && !a.store) read += iterations(lowered, nest.outer) * iterations(lowered, stage.loops) * bytes(a.reg);
+  return read / lowered.arrays[static_cast<size_t>(array)].bytes;
+}
+
 constexpr std::string_view kMost =
     "most { a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3) g = pred[] compare(a, b), "
     "direction=GE v = f32[] select(g, a, b) w = s32[] select(g, i, j) ROOT r = (f32[], s32[]) tuple(v, w) }\n";
@@ -97,6 +107,43 @@ TEST_P(Rows, SumsOfSumsAreNormalised) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Once, Rows, testing::Values(1, 2, 10, 16, 37, 301), testing::PrintToStringParamName());
+
+/// The map lies in another order than the nest of the sums: it has its own, and both read the operands once.
+TEST(Once, SumsThatAMapNeedsAreReadTogether) {
+  const std::string text =
+      fused("f32[6,32,5,7]{1,3,2,0};f32[6,32,5,7]{1,3,2,0}",
+            "  z = f32[] constant(0)\n  m = f32[6,32,5,7]{1,3,2,0} multiply(p0, p1)\n"
+            "  s = f32[32]{0} reduce(p0, z), dimensions={0,2,3}, to_apply=add\n"
+            "  t = f32[32]{0} reduce(m, z), dimensions={0,2,3}, to_apply=add\n  l = f32[32]{0} negate(t)\n"
+            "  u = f32[6,32,5,7]{1,3,2,0} broadcast(s), dimensions={1}\n  w = f32[6,32,5,7]{1,3,2,0} broadcast(l), dimensions={1}\n"
+            "  c = f32[6,32,5,7]{1,3,2,0} subtract(p0, u)\n  d = f32[6,32,5,7]{1,3,2,0} multiply(p1, w)\n"
+            "  q = f32[6,32,5,7]{1,3,2,0} add(c, d)\n"
+            "  ROOT r = (f32[6,32,5,7]{1,3,2,0}, f32[32]{0}, f32[32]{0}) tuple(q, l, s)");
+  check(text);
+  const auto module = importers::hlo::parse(text, "test");
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  const auto lowered = lower(*module, {module->entry, module->comp(module->entry).root}, replay::Rounding::border);
+  ASSERT_TRUE(lowered.ok()) << lowered.error().message;
+  for (const int operand : {0, 1}) EXPECT_EQ(times_read(*lowered, operand), 2) << print(*lowered);
+}
+
+/// The second sum needs the first: each is made once, in memory, and read by the map and by the results.
+TEST(Once, SumsOfSumsThatAMapNeedsAreMadeOnce) {
+  const std::string text =
+      fused("f32[6,32,5,7]{1,3,2,0}",
+            "  z = f32[] constant(0)\n  s = f32[32]{0} reduce(p0, z), dimensions={0,2,3}, to_apply=add\n"
+            "  u = f32[6,32,5,7]{1,3,2,0} broadcast(s), dimensions={1}\n  c = f32[6,32,5,7]{1,3,2,0} subtract(p0, u)\n"
+            "  m = f32[6,32,5,7]{1,3,2,0} multiply(c, c)\n  t = f32[32]{0} reduce(m, z), dimensions={0,2,3}, to_apply=add\n"
+            "  w = f32[6,32,5,7]{1,3,2,0} broadcast(t), dimensions={1}\n  q = f32[6,32,5,7]{1,3,2,0} divide(c, w)\n"
+            "  l = f32[32]{0} negate(s)\n"
+            "  ROOT r = (f32[6,32,5,7]{1,3,2,0}, f32[32]{0}, f32[32]{0}) tuple(q, l, t)");
+  check(text);
+  const auto module = importers::hlo::parse(text, "test");
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  const auto lowered = lower(*module, {module->entry, module->comp(module->entry).root}, replay::Rounding::border);
+  ASSERT_TRUE(lowered.ok()) << lowered.error().message;
+  EXPECT_EQ(times_read(*lowered, 0), 3) << print(*lowered);
+}
 
 /// Row i of the map needs the sum of row j: none of the nest's.
 TEST(Once, AMapReadsTheSumsOfOtherRows) {
