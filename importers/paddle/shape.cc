@@ -372,7 +372,10 @@ void concat_grad(Call& c) {
   const int64_t axis = axis_of(c.integer("axis", 0, "AxisTensor"), rank);
   if (axis < 0 || axis >= rank) return c.fail("the axis lies outside");
   Dims sections;
-  for (const Value value : values) sections.push_back(at(c.entry().dims(value), axis));
+  for (const Value value : values) {
+    if (c.entry().rank(value) != rank) return c.fail("the parts have another rank");
+    sections.push_back(at(c.entry().dims(value), axis));
+  }
   if (std::accumulate(sections.begin(), sections.end(), int64_t{0}) != at(c.dims("Out@GRAD"), axis))
     return c.fail("the parts do not make up the dimension");
   c.set_list("X@GRAD", c.program().fuse({{c.in("Out@GRAD")}}, [&](Body& b, In in) { return parts_of(b, in[0], axis, sections); }));

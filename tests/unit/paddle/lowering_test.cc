@@ -335,6 +335,14 @@ TEST(Unknown, NumbersThatFitNoWindowAreOneOperatorsLoss) {
   }
 }
 
+TEST(Unknown, PartsOfAnotherRankAreOneOperatorsLoss) {
+  const model::Imported program =
+      imported(std::string(kHead) + tensor("x", "2,", "float32", "var") + tensor("g", "2, 4", "float32", "var") +
+               tensor("d", "2,", "float32", "var") + "\n    {X@GRAD=['d']} = concat_grad(inputs={X=['x'], Out@GRAD=['g']}, axis = 1)\n}\n");
+  ASSERT_EQ(program.modules.size(), 1u);
+  EXPECT_EQ(program.module_operators[0][0].note, "concat_grad: the parts have another rank");
+}
+
 TEST(Unknown, IntegersBeyondTheirTypeAreItsLast) {
   const model::Imported program =
       imported(std::string(kHead) + tensor("y", "2,", "int64", "var") +
