@@ -239,7 +239,8 @@ bool cut_graphs(std::string_view bytes, In in, std::vector<GraphPieces::Piece>& 
   base::WireReader wire(bytes);
   size_t begin = 0;
   const auto cut = [&](size_t end) {
-    if (end > begin) pieces.push_back({bytes.substr(std::exchange(begin, end), end - begin)});
+    if (end > begin) pieces.push_back({bytes.substr(begin, end - begin)});
+    begin = end;
   };
   while (const auto field = wire.next()) {
     const FieldRow* row = in == In::graph ? nullptr : field_row(in, field->number);
