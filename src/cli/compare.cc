@@ -185,7 +185,7 @@ Action define_compare(CLI::App& app) {
   };
   auto options = std::make_shared<Options>();
   app.add_option(
-      "DB RUN RUN", options->words,
+      "RUN", options->words,
       "runs to compare, the older first: DB RUN RUN, DB DB (the newest run of each), DB:RUN DB:RUN; DB RUN or DB: against the run "
       "before it");
   options->output.define(app);

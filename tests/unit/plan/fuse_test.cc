@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "planned.h"
 #include "src/ir/verify.h"
 

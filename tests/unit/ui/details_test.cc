@@ -1,6 +1,7 @@
 // Details, overview and SQL: what they show, and that it can be copied.
 #include "ui/details_data.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
