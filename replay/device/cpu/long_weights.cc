@@ -27,7 +27,8 @@ constexpr int64_t kLeastPlaces = 1024;       ///< of a task
 constexpr int64_t kFewestFeatures = 16;      ///< below, most of a tile would be zeros
 constexpr int64_t kMostDepth = 256;
 constexpr int64_t kFloatsOfLine = 16;
-constexpr int64_t kGap = 16;  ///< floats between strips of x: whole vectors are written
+constexpr int64_t kMostWidth = 32;  ///< of a tile, of any instruction set
+constexpr int64_t kGap = 16;        ///< floats between strips of x: whole vectors are written
 
 using Dim = Convolution::Dim;
 
@@ -83,10 +84,12 @@ class LongWeights final : public Native {
   void pack_a(const Rows& rows, int64_t depth, int64_t count, float* to) const;
   void pack_b(const Rows& rows, int64_t depth, int64_t count, float* to) const;
   void add_up(const float* sums, float* dw) const;
+  void add_square(const float* from, int64_t rows, int64_t columns, float* to) const;
   int64_t blocks() const { return row_blocks_ * column_blocks_; }
   int64_t strip_of_a() const { return base::round_up(height_ * depth_ + kGap, kFloatsOfLine); }
 
-  Places places_;  ///< in x, in dy
+  bool swapped_;
+  Places places_;  ///< in the operand of the rows, in that of the columns
   int64_t rows_, columns_, row_step_, column_step_;
   int threads_;
   std::shared_ptr<Scratch> scratch_;
@@ -94,38 +97,40 @@ class LongWeights final : public Native {
   const TileKernels* tiles_ = &packed_kernels(isa_)->tiles[static_cast<size_t>(Arithmetic::f32)];
   int64_t height_ = tiles_->rows, width_ = tiles_->columns, tile_ = height_ * width_;
   const MultiplyLines* multiply_ = packed_kernels(isa_)->multiply_lines;
-  bool swapped_;
   int64_t a_line_, b_line_;  ///< floats between places of either operand; 0: no constant
   bool pack_a_;
   int64_t block_rows_ = 0, block_columns_ = 0, row_blocks_ = 0, column_blocks_ = 0, parts_ = 1, part_places_ = 0, depth_ = 0;
   int64_t block_sums_ = 0, packed_floats_ = 0;
 };
 
-/// The longer side gives the rows, which are read as they lie, if it is one block: parts of rows would share few sets of the caches.
-bool swaps(const Convolution& c) {
-  const bool fits = std::max(c.batch, c.out_features) <= kMostFeatures;
-  return (c.batch < c.out_features) == fits && c.batch != c.out_features;
-}
-
-Places places_of(const Convolution& c) {
+Places places_of(const Convolution& c, bool swapped) {
   std::vector<Places::Loop> loops{{c.in_features, c.x.inner, c.w.inner}};
   for (const Dim& d : c.dims) loops.push_back({d.window, d.x * d.window_dilation, d.w});
-  if (swaps(c))
+  if (swapped)
     for (auto& l : loops) std::swap(l.first, l.second);
   return Places(std::move(loops));
 }
 
+/// One side gives the rows, which are read as they lie where its places are evenly apart and it is one block: parts of rows would share
+/// few sets of the caches. If both sides can, it is the longer one, so that less is packed.
+bool swaps(const Convolution& c) {
+  const Places places = places_of(c, false);
+  const bool x = c.batch <= kMostFeatures && places.step(&Places::Loop::first) != 0;
+  const bool dy = c.out_features <= kMostFeatures && places.step(&Places::Loop::second) != 0;
+  return x == dy ? (c.batch < c.out_features) == x && c.batch != c.out_features : dy;
+}
+
 LongWeights::LongWeights(const Convolution& op, int threads, std::shared_ptr<Scratch> scratch)
-    : places_(places_of(op)),
-      rows_(swaps(op) ? op.out_features : op.batch),
-      columns_(swaps(op) ? op.batch : op.out_features),
-      row_step_(swaps(op) ? op.y.inner : op.y.outer),
-      column_step_(swaps(op) ? op.y.outer : op.y.inner),
+    : swapped_(swaps(op)),
+      places_(places_of(op, swapped_)),
+      rows_(swapped_ ? op.out_features : op.batch),
+      columns_(swapped_ ? op.batch : op.out_features),
+      row_step_(swapped_ ? op.y.inner : op.y.outer),
+      column_step_(swapped_ ? op.y.outer : op.y.inner),
       threads_(threads),
       scratch_(std::move(scratch)),
-      swapped_(swaps(op)),
-      a_line_(places_.is_sequence() ? places_.inner().first : 0),
-      b_line_(places_.is_sequence() ? places_.inner().second : 0),
+      a_line_(places_.step(&Places::Loop::first)),
+      b_line_(places_.step(&Places::Loop::second)),
       pack_a_(a_line_ == 0 || rows_ > kMostFeatures) {
   row_blocks_ = base::ceil_div(rows_, kMostFeatures), column_blocks_ = base::ceil_div(columns_, kMostFeatures);
   block_rows_ = base::round_up(base::ceil_div(rows_, row_blocks_), height_);
@@ -207,23 +212,34 @@ void LongWeights::run_task(const Task& task, const float* x, const float* dy, fl
   }
 }
 
-/// Tiles of all parts of a block to where they belong.
+/// Strips of columns of all parts of a block to where they belong, by squares: where columns lie apart, a square is turned first, so that
+/// whole lines are written.
 void LongWeights::add_up(const float* sums, float* dw) const {
-  for_ranges(blocks() * block_columns_ / width_, threads_, [&](int64_t index, int64_t) {
-    const int64_t block = index / (block_columns_ / width_), strip = index % (block_columns_ / width_) * width_;
+  const int64_t strips = block_columns_ / width_;
+  for_ranges(blocks() * strips, threads_, [&](int64_t index, int64_t) {
+    const int64_t block = index / strips, strip = index % strips * width_;
     const Task part = task(block * parts_);
-    const int64_t row_tiles = base::ceil_div(part.rows, height_), width = std::min(width_, part.columns - strip);
-    for (int64_t row = 0; row < part.rows && width > 0; ++row) {
-      const float* from =
-          sums + block * parts_ * block_sums_ + (strip / width_ * row_tiles + row / height_) * tile_ + row % height_ * width_;
-      float* const to = dw + (part.row + row) * row_step_ + (part.column + strip) * column_step_;
-      for (int64_t column = 0; column < width; ++column) {
-        float sum = from[column];
-        for (int64_t p = 1; p < parts_; ++p) sum += from[p * block_sums_ + column];
-        to[column * column_step_] = sum;
-      }
-    }
+    const int64_t columns = std::min(width_, part.columns - strip);
+    const float* const from = sums + block * parts_ * block_sums_ + strip * base::ceil_div(part.rows, height_) * height_;
+    for (int64_t row = 0; row < part.rows && columns > 0; row += width_)
+      add_square(from + row * width_, std::min(width_, part.rows - row), columns,
+                 dw + (part.row + row) * row_step_ + (part.column + strip) * column_step_);
   });
+}
+
+void LongWeights::add_square(const float* from, int64_t rows, int64_t columns, float* to) const {
+  alignas(64) float square[kMostWidth * kMostWidth], turned[kMostWidth * kMostWidth];
+  std::copy_n(from, rows * width_, square);
+  for (int64_t p = 1; p < parts_; ++p)
+    for (int64_t i = 0; i < rows * width_; ++i) square[i] += from[p * block_sums_ + i];
+  if (row_step_ == 1) {
+    std::fill(square + rows * width_, square + width_ * width_, 0.0F);
+    tiles_->transpose(square, width_, width_, turned);
+    for (int64_t column = 0; column < columns; ++column) std::copy_n(turned + column * width_, rows, to + column * column_step_);
+    return;
+  }
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column) to[row * row_step_ + column * column_step_] = square[row * width_ + column];
 }
 
 void LongWeights::run(std::span<const void* const> in, std::span<void* const> out) {

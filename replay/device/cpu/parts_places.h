@@ -45,6 +45,12 @@ class Places {
     return out;
   }
   bool is_sequence() const { return loops_.size() == 1; }
+  /// Elements from one place to the next in one of the arrays; 0: places are not evenly apart.
+  int64_t step(int64_t Loop::*array) const {
+    for (size_t i = 1; i < loops_.size(); ++i)
+      if (loops_[i - 1].*array != loops_[i].size * loops_[i].*array) return 0;
+    return loops_.back().*array;
+  }
   const Loop& inner() const { return loops_.back(); }
   Place at(int64_t index) const {
     if (loops_.size() == 1) return {index * loops_[0].first, index * loops_[0].second};

@@ -68,11 +68,12 @@ double worst_of_gradient(const Convolution& op, const std::vector<float>& x, con
 TEST(LongWeights, SumsAreThoseOfTheDefinitionAndTheSameInEveryRun) {
   const OnePlace cases[] = {
       {2, 9, 11, 1, 64, 64, false},    // one part of the sum
-      {5, 28, 28, 1, 64, 256, false},  // the longer side is read as it lies, and sums are dealt out
+      {5, 28, 28, 1, 64, 256, false},  // the longer side is read as it lies, sums are dealt out, and dW is turned
       {5, 28, 28, 1, 37, 19, true},    // whole vectors of neither side
       {3, 7, 7, 1, 520, 700, false},   // blocks of both sides
       {3, 7, 7, 1, 96, 1200, true},    // blocks of one
-      {4, 9, 7, 2, 48, 33, false},     // strided windows: places in no sequence
+      {4, 9, 7, 2, 48, 33, false},     // strided windows: places of x in no sequence, so those of dy are read as they lie
+      {3, 5, 5, 2, 600, 70, true},     // the same with blocks of x
       {1, 1, 1, 1, 16, 16, false},     // one place
   };
   for (const OnePlace& c : cases) {
