@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "replay/kernel/norm.h"
+#include "replay/kernel/pick.h"
 #include "replay/kernel/random.h"
 #include "src/base/math.h"
 #include "src/ir/attr.h"
@@ -255,6 +256,7 @@ base::Result<NodeId> Evaluator::compute(Ref ref, const std::vector<int64_t>& pat
 base::Result<NodeId> Evaluator::materialised_value(Ref ref, const Materialised& stored, const std::vector<int64_t>& path,
                                                    const Place& place) {
   const int array = stored.arrays[static_cast<size_t>(leaf_number(shape(ref), path))];
+  if (array < 0 && instr(ref).op == Op::select_and_scatter) return asked_of_holders(*this, ref, stored.arrays[1], place);
   if (array < 0) return normalised(*this, ref, stored.arrays, place);
   const ir::Shape& s = shape(ref, path);
   if (stored.last < 0) return load(s.type, array, linearise(s.dims, place), Held::computed);

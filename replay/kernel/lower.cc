@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "replay/kernel/lowering.h"
+#include "replay/kernel/pick.h"
 #include "replay/kernel/update.h"
 #include "src/ir/attr.h"
 
@@ -113,10 +114,11 @@ base::Status Lowering::materialise(Ref ref) {
   const Op op = evaluator_.instr(ref).op;
   const bool norm = op == Op::batch_norm_training || op == Op::batch_norm_grad;
   const bool whole = norm || op == Op::scatter || op == Op::sort || op == Op::topk || op == Op::select_and_scatter;
+  const bool asks = op == Op::select_and_scatter && asks_holders(evaluator_, ref);
   Group group;
   Materialised made;
   for (const ir::Leaf& leaf : ir::leaves(evaluator_.shape(ref))) {
-    const bool kept = op != Op::sort && op != Op::topk && !(norm && made.arrays.empty());
+    const bool kept = op != Op::sort && op != Op::topk && !(norm && made.arrays.empty()) && !asks;
     made.arrays.push_back(kept ? add_array(computed_bytes(*leaf.shape)) : -1);
     group.roots.push_back({ref, leaf.path, leaf.shape, made.arrays.back(), false, ref});
   }

@@ -19,6 +19,7 @@ base::Result<Materialised> Lowering::lower_whole(Ref ref, const std::vector<Root
       RETURN_IF_ERROR(lower_scatter(ref, targets));
       return made;
     case Op::select_and_scatter:
+      if (targets[0].array < 0) return lower_steps(ref);
       RETURN_IF_ERROR(lower_pick(ref, targets[0]));
       return made;
     case Op::batch_norm_training:
@@ -79,9 +80,18 @@ base::Status Lowering::lower_pick(Ref ref, const Root& target) {
   };
   RETURN_IF_ERROR(lower_with(fill, false));
   if (picked == 0) return {};
-  const int picks = add_array(picked * int64_t{sizeof(int64_t)});
-  RETURN_IF_ERROR(lower_with([&](Nest& nest) { return pick_elements(evaluator_, ref, picks, nest); }, false));
+  const int picks = add_array(picked * bytes(register_of(Picked::place)));
+  RETURN_IF_ERROR(lower_with([&](Nest& nest) { return pick_elements(evaluator_, ref, picks, Picked::place, nest); }, false));
   return lower_with([&](Nest& nest) { return scatter_picked(evaluator_, ref, picks, {target.array, logical, false}, nest); }, false);
+}
+
+/// The steps that windows pick, behind no array: elements of the result are computed from them.
+base::Result<Materialised> Lowering::lower_steps(Ref ref) {
+  const int64_t picked = ir::elements(evaluator_.shape(evaluator_.operand(ref, 1)));
+  const Materialised made{{-1, add_array(picked * bytes(register_of(Picked::step)))}};
+  if (picked == 0 || ir::elements(evaluator_.shape(ref)) == 0) return made;
+  RETURN_IF_ERROR(lower_with([&](Nest& nest) { return pick_elements(evaluator_, ref, made.arrays[1], Picked::step, nest); }, false));
+  return made;
 }
 
 }  // namespace kernel

@@ -51,6 +51,7 @@ class Lowering {
   base::Status lower_scatter(Ref scatter, const std::vector<Root>& targets);
   base::Result<Materialised> lower_sort(Ref ref);
   base::Status lower_pick(Ref ref, const Root& target);
+  base::Result<Materialised> lower_steps(Ref ref);
   base::Status lower_update_slice(Ref update, const Root& target);
   base::Status copy_first(Ref from, const Root& to);
   int operand_array(Ref ref);

@@ -5,9 +5,17 @@
 
 namespace kernel {
 
-/// Stores the linear place of the element that each window picks, -1 if it holds none, in an array of i64.
-base::Status pick_elements(Evaluator& evaluator, Ref ref, int picks, Nest& nest);
-/// The source's elements in order, each combined where its window picked.
+/// How an array says which element a window picks: by its linear place, or by the step in the window; -1: the window holds none.
+enum class Picked : uint8_t { place, step };
+inline Reg register_of(Picked as) { return as == Picked::place ? Reg::i64 : Reg::i32; }
+
+/// Do few enough windows hold an element that it can ask them all?
+bool asks_holders(Evaluator& evaluator, Ref ref);
+/// Stores what each window picks, in the order in which the source lies in memory.
+base::Status pick_elements(Evaluator& evaluator, Ref ref, int picks, Picked as, Nest& nest);
+/// Element `place` of the result, from steps that were picked.
+base::Result<NodeId> asked_of_holders(Evaluator& evaluator, Ref ref, int picks, const Place& place);
+/// The source's elements in order, each combined at the place that its window picked.
 base::Status scatter_picked(Evaluator& evaluator, Ref ref, int picks, const Updated& target, Nest& nest);
 
 }  // namespace kernel
