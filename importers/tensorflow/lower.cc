@@ -86,10 +86,41 @@ struct State {
   Value parameter, now;
 };
 
+constexpr Edge kNoOrigin{-1, 0};
+
+/// By identity: what its chain of identities passes on, each walked once; of other nodes kNoOrigin. Of a circle it is one of its nodes.
+std::vector<Edge> origins_of(const Graph& graph) {
+  std::vector<Edge> origins(graph.nodes.size(), kNoOrigin);
+  std::vector<size_t> chain;
+  for (size_t start = 0; start < graph.nodes.size(); ++start) {
+    Edge edge{static_cast<int32_t>(start), 0};
+    while (edge.node >= 0) {
+      const auto at = static_cast<size_t>(edge.node);
+      const Node& node = graph.nodes[at];
+      if (node.type != "Identity" || node.inputs.empty()) break;
+      if (origins[at].node >= 0) {
+        edge = origins[at];
+        break;
+      }
+      origins[at] = edge;  // until it is known; ends the walk around a circle
+      chain.push_back(at);
+      edge = node.inputs[0];
+    }
+    for (const size_t at : chain) origins[at] = edge;
+    chain.clear();
+  }
+  return origins;
+}
+
 class Lowerer final : public Variables {
  public:
   explicit Lowerer(const Graph& graph)
-      : graph_(graph), program_(graph.name), values_(graph.nodes.size()), constants_(graph.nodes.size()), used_(graph.nodes.size()) {
+      : graph_(graph),
+        program_(graph.name),
+        origins_(origins_of(graph)),
+        values_(graph.nodes.size()),
+        constants_(graph.nodes.size()),
+        used_(graph.nodes.size()) {
     for (const Node& node : graph.nodes) {
       for (const Edge& edge : node.inputs) {
         if (edge.node >= 0) used_[static_cast<size_t>(edge.node)] = true;
@@ -147,12 +178,8 @@ class Lowerer final : public Variables {
  private:
   /// Handles pass through identities.
   Edge resolved(Edge edge) const {
-    for (size_t steps = 0; steps < graph_.nodes.size() && edge.node >= 0; ++steps) {
-      const Node& node = graph_.nodes[static_cast<size_t>(edge.node)];
-      if (node.type != "Identity" || node.inputs.empty()) break;
-      edge = node.inputs[0];
-    }
-    return edge;
+    const Edge origin = edge.node < 0 ? kNoOrigin : origins_[static_cast<size_t>(edge.node)];
+    return origin.node < 0 ? edge : origin;
   }
 
   /// The program's order, each node after its inputs. Error: a cycle.
@@ -370,6 +397,7 @@ class Lowerer final : public Variables {
 
   const Graph& graph_;
   lowering::Program program_;
+  std::vector<Edge> origins_;                        ///< of identities
   std::vector<Values> values_;                       ///< by node, by port
   std::vector<std::map<int32_t, Array>> constants_;  ///< by node, by port
   std::vector<bool> used_;                           ///< is some output of the node read?

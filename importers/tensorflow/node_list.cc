@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <unordered_set>
@@ -29,15 +30,17 @@ std::string_view take_line(std::string_view& rest) {
   return line;
 }
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' || c == '/' ||
-         c == '>' || c == '\\';
-}
+constexpr std::array<bool, 256> kIsNameChar = [] {
+  std::array<bool, 256> is_char{};
+  for (const char c : std::string_view("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.-/>\\"))
+    is_char[static_cast<unsigned char>(c)] = true;
+  return is_char;
+}();
 
 /// TensorFlow's own rule, with the leading '_' of nodes that its runtime makes.
 bool is_name(std::string_view name) {
   if (name.empty() || name.front() == '/' || name.front() == '-' || name.front() == '>' || name.front() == '\\') return false;
-  return std::ranges::all_of(name, is_name_char);
+  return std::ranges::all_of(name, [](char c) { return kIsNameChar[static_cast<unsigned char>(c)]; });
 }
 
 std::optional<int64_t> number(std::string_view text) {
@@ -48,8 +51,8 @@ std::optional<int64_t> number(std::string_view text) {
 }
 
 std::pair<std::string_view, std::string_view> split(std::string_view line) {
+  if (line.find(' ') == std::string_view::npos && line.find('\t') == std::string_view::npos) return {line, {}};  // most, and quickly seen
   const size_t at = line.find_last_of(" \t");
-  if (at == std::string_view::npos) return {line, {}};
   const size_t end = line.find_last_not_of(" \t", at);
   return {line.substr(0, end + 1), line.substr(at + 1)};
 }

@@ -11,6 +11,7 @@
 
 #include "importers/tensorflow/node_kind.h"
 #include "src/base/hash.h"
+#include "src/base/parallel.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -154,17 +155,23 @@ StepNodes::Result StepNodes::finish() && {
   result.graph.name = std::move(name_);
   std::vector<int32_t> renumbered(kept.size(), -1);
   std::vector<model::Operator> implied;
+  constexpr size_t kLeast = 1024;  // places that are worth a thread
+  base::for_all(kept.size(), kLeast, [&](size_t place) {
+    if (!kept[place]) return;
+    Node& node = nodes_[static_cast<size_t>(at_[place])];
+    describe(node, place < listed_ ? operators_[place] : node.op);
+  });
   for (size_t place = 0; place < kept.size(); ++place) {
     if (!kept[place]) continue;
     Node& node = nodes_[static_cast<size_t>(at_[place])];
     model::Operator& op = place < listed_ ? operators_[place] : node.op;
-    describe(node, op);
     (place < listed_ ? result.wired : result.implied) += 1;
     node.op.line = op.line;
     node.op.launches = op.launches;
     if (place >= listed_ && op.launches != model::Launches::nothing) implied.push_back(handed_over(op));
     renumbered[place] = static_cast<int32_t>(result.wired + result.implied) - 1;
   }
+  result.graph.nodes.reserve(static_cast<size_t>(result.wired + result.implied));
   for (size_t place = 0; place < kept.size(); ++place)
     if (kept[place]) result.graph.nodes.push_back(std::move(nodes_[static_cast<size_t>(at_[place])]));
   for (Node& node : result.graph.nodes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -68,7 +69,7 @@ class StepNodes {
   size_t listed_ = 0;
   ir::HashIndex index_;      ///< of places by name
   std::vector<int32_t> at_;  ///< by place, in nodes_; -1: not wired
-  std::vector<Node> nodes_;  ///< their edges are places
+  std::deque<Node> nodes_;   ///< their edges are places
 };
 
 /// Constants.

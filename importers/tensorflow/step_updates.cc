@@ -59,7 +59,7 @@ class Updates {
     for (size_t at = 0; at < nodes_.listed(); ++at) {
       const std::string& name = nodes_.name(at);
       const std::string& type = nodes_.type(at);
-      if (name.find("_Allreduce/cond") != std::string::npos && (type == "Identity" || type == "HorovodAllreduce")) {
+      if ((type == "Identity" || type == "HorovodAllreduce") && name.find("_Allreduce/cond") != std::string::npos) {
         if (const int64_t k = number_in(name, "cond"); k >= 0) reduce_[k].push_back(at);
       } else if (type == "ResourceApplyGradientDescent") {
         if (const int64_t k = number_in(name, "update"); k >= 0) updates_.emplace(k, at);
