@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <future>
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/fold.h"
@@ -31,7 +32,10 @@ std::string_view shown_name(const Operator& op) {
 }  // namespace
 
 Lowering::Lowering(const Program& program, const Input& input, std::string_view name, std::vector<PlacedNote>& notes)
-    : program_(program), notes_(notes), normals_(program), out_(name), sizes_(program, input.options), recipes_(program, normals_, sizes_) {
+    : program_(program), notes_(notes), normals_(program), out_(name), sizes_(program, input.options) {
+  constexpr size_t kLeast = 512;  // operators that are worth a thread
+  const bool is_long = !program.blocks.empty() && program.blocks[0].operators.size() >= kLeast;
+  auto recipes = std::async(is_long ? std::launch::async : std::launch::deferred, [&] { return Recipes(program_, normals_, sizes_); });
   if (const std::string scaled = sizes_.text(); !scaled.empty()) notes_.push_back({program.offset, "scaled", scaled});
   const auto declare = [&](const Variable& variable) {
     Held& name = held(variable.name);
@@ -49,6 +53,7 @@ Lowering::Lowering(const Program& program, const Input& input, std::string_view 
   for (const Block& block : program.blocks) {
     for (const Operator& op : block.operators) find_spare(op);
   }
+  recipes_ = recipes.get();
 }
 
 /// The half of a split that another rank works on is no result.
