@@ -173,6 +173,21 @@ TEST(GraphDef, ACycleIsNotReplayable) {
   EXPECT_NE(note(read, "not-replayable").find("needs its own result"), std::string::npos);
 }
 
+TEST(GraphDef, HandlesPassThroughIdentitiesInAnyOrder) {
+  const std::string reader = R"(node { name: "r" op: "ReadVariableOp" input: "c" attr { key: "dtype" value { type: DT_FLOAT } }
+    attr { key: "_output_shapes" value { list { shape { dim { size: 3 } } } } } })";
+  const std::string chain = R"(node { name: "c" op: "Identity" input: "b" } node { name: "b" op: "Identity" input: "a" }
+    node { name: "a" op: "Identity" input: "%" })";
+  const auto chain_of = [&](std::string_view first) { return reader + std::string(chain).replace(chain.find('%'), 1, first); };
+  const model::Imported circle = imported(chain_of("c"));
+  EXPECT_NE(note(circle, "not-replayable").find("needs its own result"), std::string::npos);
+  const model::Imported read = imported(chain_of("v") + R"(node { name: "v" op: "VarHandleOp" attr { key: "dtype" value { type: DT_FLOAT } }
+    attr { key: "shape" value { shape { dim { size: 3 } } } } } node { name: "x" op: "Relu" input: "r"
+    attr { key: "_output_shapes" value { list { shape { dim { size: 3 } } } } } })");
+  EXPECT_EQ(note(read, "not-replayable"), "");
+  ASSERT_EQ(read.source.modules, 1);
+}
+
 TEST(GraphDef, CutTextIsRefusedWithThePlace) {
   EXPECT_EQ(refusal("node { name: \"a\" op: \"NoOp\"").substr(0, 41), "test:1:28: the text ends inside a message");
 }
