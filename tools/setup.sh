@@ -8,7 +8,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache pkg-config python3 libfmt-dev nlohmann-json3-dev libcli11-dev libsqlite3-dev libssl-dev
-  libxxhash-dev libzstd-dev zlib1g-dev libdnnl-dev libgtest-dev libimgui-dev libstb-dev libglfw3-dev libgl-dev fonts-dejavu-core)
+  libxxhash-dev libzstd-dev zstd zlib1g-dev libdnnl-dev libgtest-dev libimgui-dev libstb-dev libglfw3-dev libgl-dev fonts-dejavu-core)
 for group in "$@"; do
   case $group in
     ci) packages+=(git clang-format clang-tidy-19 libomp-19-dev xvfb xdotool imagemagick) ;;

@@ -104,8 +104,8 @@ base::Result<std::unique_ptr<SharedObject>> compile_c(std::span<replay::Plan* co
 
 base::Result<std::unique_ptr<SharedObject>> compile_cuda(std::span<replay::Plan* const> plans) {
   return compile(plans, {"CXX", "c++",
-                         "-std=gnu++17 -x c++ -I" SOURCE_DIR " -include " SOURCE_DIR "/tests/support/cuda_on_host.h " SOURCE_DIR
-                         "/tests/support/on_host.cc",
+                         "-std=gnu++17 -x c++ -I'" SOURCE_DIR "' -include '" SOURCE_DIR "/tests/support/cuda_on_host.h' '" SOURCE_DIR
+                         "/tests/support/on_host.cc'",
                          "_blocks"});
 }
 

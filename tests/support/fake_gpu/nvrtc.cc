@@ -81,9 +81,9 @@ int compile(Program& program) {
   std::ofstream(folder + "/kernel.cc") << program.text << runners << (refuses ? "#error \"refused\"\n" : "");
   const char* compiler = std::getenv("CXX");
   const std::string command = std::string(compiler != nullptr ? compiler : "c++") +
-                              " -O1 -w -std=gnu++17 -ffp-contract=off -fno-strict-aliasing -fPIC -shared -I" SOURCE_DIR
-                              " -include " SOURCE_DIR "/tests/support/cuda_on_host.h -o " +
-                              folder + "/kernel.so " + folder + "/kernel.cc >" + folder + "/log 2>&1";
+                              " -O1 -w -std=gnu++17 -ffp-contract=off -fno-strict-aliasing -fPIC -shared -I'" SOURCE_DIR
+                              "' -include '" SOURCE_DIR "/tests/support/cuda_on_host.h' -o '" +
+                              folder + "/kernel.so' '" + folder + "/kernel.cc' >'" + folder + "/log' 2>&1";
   const int failed = std::system(command.c_str());
   program.log = failed != 0 ? bytes_of(folder + "/log") : log;
   if (failed == 0) program.code = bytes_of(folder + "/kernel.so");
