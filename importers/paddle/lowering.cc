@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <future>
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/fold.h"
@@ -31,11 +30,13 @@ std::string_view shown_name(const Operator& op) {
 
 }  // namespace
 
+std::launch beside(const Program& program) {
+  return program.blocks.empty() || program.blocks[0].operators.size() < kWorthThread ? std::launch::deferred : std::launch::async;
+}
+
 Lowering::Lowering(const Program& program, const Input& input, std::string_view name, std::vector<PlacedNote>& notes)
     : program_(program), notes_(notes), normals_(program), out_(name), sizes_(program, input.options) {
-  constexpr size_t kLeast = 512;  // operators that are worth a thread
-  const bool is_long = !program.blocks.empty() && program.blocks[0].operators.size() >= kLeast;
-  auto recipes = std::async(is_long ? std::launch::async : std::launch::deferred, [&] { return Recipes(program_, normals_, sizes_); });
+  auto recipes = std::async(beside(program), [&] { return Recipes(program_, normals_, sizes_); });
   if (const std::string scaled = sizes_.text(); !scaled.empty()) notes_.push_back({program.offset, "scaled", scaled});
   const auto declare = [&](const Variable& variable) {
     Held& name = held(variable.name);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <future>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,10 @@
 #include "src/ir/hash_index.h"
 
 namespace importers::paddle {
+
+inline constexpr size_t kWorthThread = 512;  ///< operators
+/// How work beside other work on the program is run: on a thread of its own where there are operators enough.
+std::launch beside(const Program& program);
 
 class Lowering {
  public:

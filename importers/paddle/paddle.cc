@@ -64,23 +64,21 @@ void tell_operators(std::vector<Described>& described, std::span<const PlacedNot
 
 Made lower(const paddle::Program& program, const Input& input, std::string_view text, const std::string& name,
            std::vector<PlacedNote>& notes) {
-  constexpr size_t kLeast = 512;  // operators that are worth a thread
   const size_t before = notes.size();
-  const auto policy = program.blocks.empty() || program.blocks[0].operators.size() < kLeast ? std::launch::deferred : std::launch::async;
-  auto making = std::async(policy, [&] { return std::make_unique<Lowering>(program, input, name, notes); });
+  auto making = std::async(beside(program), [&] { return std::make_unique<Lowering>(program, input, name, notes); });
   Describer describer(program, text);
   std::vector<Described> described = describer.named();
   Lowering::Names names(described.size());
   for (const Described& one : described) names[one.op->number] = one.record.name;
   auto lowering = making.get();
-  auto describing = std::async(policy, [&] {
+  auto describing = std::async(beside(program), [&] {
     for (Described& one : described) describer.describe(one);
   });
   lowering->run(names);
   describing.get();
   tell_operators(described, std::span(notes).subspan(before));
   std::vector<model::Operator> operators(described.size());
-  base::for_all(operators.size(), kLeast, [&](size_t k) {
+  base::for_all(operators.size(), kWorthThread, [&](size_t k) {
     model::Operator& record = described[k].record;
     record.shape = lowering->shape_of(*described[k].op);
     record.shape_from = record.shape.empty() ? model::Known::no : model::Known::given;

@@ -191,42 +191,50 @@ bool each_packed(FieldHolds holds, std::string_view bytes, Each each) {
 
 constexpr int kDeepest = 32;  ///< messages in each other
 
+/// Walks over the fields of a message: to.open(row, bytes, depth), which is false of a damaged one, of messages in it, to.text(row, bytes),
+/// to.number(row, bits). False: damaged.
+template <typename To>
+bool walk(std::string_view bytes, In in, int depth, To& to) {
+  base::WireReader wire(bytes);
+  while (depth < kDeepest) {
+    const auto field = wire.next();
+    if (!field) break;
+    const FieldRow* row = field_row(in, field->number);
+    if (row == nullptr) continue;
+    if (row->holds == FieldHolds::message) {
+      if (!field->is_bytes() || !to.open(*row, field->bytes, depth)) return false;
+    } else if (row->holds == FieldHolds::text) {
+      to.text(*row, field->bytes);
+    } else if (!field->is_bytes()) {
+      to.number(*row, field->value);
+    } else if (!each_packed(row->holds, field->bytes, [&](uint64_t bits) { to.number(*row, bits); })) {
+      return false;
+    }
+  }
+  return depth < kDeepest && wire.wrong().empty();
+}
+
+/// Protobuf text of a message.
 class Writer {
  public:
-  /// False: damaged.
-  bool message(std::string_view bytes, In in, int depth = 0) {
-    base::WireReader wire(bytes);
-    while (depth < kDeepest) {
-      const auto field = wire.next();
-      if (!field) break;
-      const FieldRow* row = field_row(in, field->number);
-      if (row == nullptr) continue;
-      if (row->holds == FieldHolds::message) {
-        if (!field->is_bytes()) return false;
-        out_.append(row->name).append(" {\n");
-        if (!message(field->bytes, row->message, depth + 1)) return false;
-        out_ += "}\n";
-      } else if (row->holds == FieldHolds::text) {
-        out_.append(row->name) += ": ";
-        quote(out_, field->bytes);
-        out_ += '\n';
-      } else if (field->is_bytes()) {
-        if (!each_packed(row->holds, field->bytes, [&](uint64_t bits) { number(*row, bits); })) return false;
-      } else {
-        number(*row, field->value);
-      }
-    }
-    return depth < kDeepest && wire.wrong().empty();
+  bool open(const FieldRow& row, std::string_view bytes, int depth) {
+    out_.append(row.name).append(" {\n");
+    if (!walk(bytes, row.message, depth + 1, *this)) return false;
+    out_ += "}\n";
+    return true;
   }
-
-  std::string take() { return std::move(out_); }
-
- private:
+  void text(const FieldRow& row, std::string_view bytes) {
+    out_.append(row.name) += ": ";
+    quote(out_, bytes);
+    out_ += '\n';
+  }
   void number(const FieldRow& row, uint64_t bits) {
     out_.append(row.name) += ": ";
     out_.append(number_text(row.holds, bits)) += '\n';
   }
+  std::string take() { return std::move(out_); }
 
+ private:
   std::string out_;
 };
 
@@ -258,45 +266,26 @@ class MessageRows {
   std::optional<Message> message(std::string_view bytes, In in) {
     rows_.clear();
     made_.clear();
-    return add(bytes, in, 1) ? std::optional(Message(rows_)) : std::nullopt;
-  }
-
- private:
-  bool add(std::string_view bytes, In in, int depth) {
-    base::WireReader wire(bytes);
-    while (depth < kDeepest) {
-      const auto field = wire.next();
-      if (!field) break;
-      const FieldRow* row = field_row(in, field->number);
-      if (row == nullptr) continue;
-      if (row->holds == FieldHolds::message) {
-        if (!field->is_bytes() || !open(*row, field->bytes, depth)) return false;
-      } else if (row->holds == FieldHolds::text) {
-        rows_.push_back({row->name, is_quoted(field->bytes) ? quoted(field->bytes) : field->bytes});
-      } else if (!field->is_bytes()) {
-        number(*row, field->value);
-      } else if (!each_packed(row->holds, field->bytes, [&](uint64_t bits) { number(*row, bits); })) {
-        return false;
-      }
-    }
-    return depth < kDeepest && wire.wrong().empty();
+    return walk(bytes, in, 1, *this) ? std::optional(Message(rows_)) : std::nullopt;
   }
 
   bool open(const FieldRow& row, std::string_view bytes, int depth) {
     const size_t at = rows_.size();
     rows_.push_back({row.name, {}, 1, true});
-    if (!add(bytes, row.message, depth + 1)) return false;
+    if (!walk(bytes, row.message, depth + 1, *this)) return false;
     rows_[at].size = static_cast<uint32_t>(rows_.size() - at);
     return true;
   }
 
+  void text(const FieldRow& row, std::string_view bytes) { rows_.push_back({row.name, is_quoted(bytes) ? quoted(bytes) : bytes}); }
+  void number(const FieldRow& row, uint64_t bits) { rows_.push_back({row.name, made_.emplace_back(number_text(row.holds, bits))}); }
+
+ private:
   std::string_view quoted(std::string_view text) {
     std::string& made = made_.emplace_back();
     quote(made, text);
     return made;
   }
-
-  void number(const FieldRow& row, uint64_t bits) { rows_.push_back({row.name, made_.emplace_back(number_text(row.holds, bits))}); }
 
   std::vector<Field> rows_;
   std::deque<std::string> made_;  ///< texts that do not stand in the file
@@ -424,7 +413,7 @@ base::Result<model::Imported> read_binary_graph(const Input& input, const TakeMo
 }
 base::Result<model::Imported> read_binary_step_stats(const Input& input, const TakeModule& take) {
   Writer writer;
-  if (!writer.message(input.bytes, stats_kind(input.bytes).value_or(In::run_metadata))) return damaged(input);
+  if (!walk(input.bytes, stats_kind(input.bytes).value_or(In::run_metadata), 0, writer)) return damaged(input);
   const std::string text = writer.take();
   Input as_text = input;
   as_text.bytes = text;

@@ -1,9 +1,9 @@
 // Gradients of the weights of windows of one place: dW[c, k] = Σ_p x[p, c]·dy[p, k] over all places p of all images.
 //
 // The sum is long and the result small, so a task is a block of the result and a part of the sum: it keeps all sums of its block in tiles
-// in the second-level cache and walks its places, some hundred at a time. Of these it packs both operands, row by row as they lie, and
-// while it multiplies them it prefetches the next ones: so reading them, half of the time on paper of few features, hides behind the
-// products. In the end tasks that share a block are added up, in order.
+// in the second-level cache and walks its places, some hundred at a time. Of these it packs one operand, and the other where it cannot be
+// read as it lies, and while it multiplies them it prefetches the next ones: so reading them, half of the time on paper of few features,
+// hides behind the products. In the end tasks that share a block are added up, in order.
 #include "replay/device/cpu/long_weights.h"
 
 #include <fmt/format.h>

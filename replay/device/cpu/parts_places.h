@@ -44,7 +44,6 @@ class Places {
     for (const Loop& l : loops_) out *= l.size;
     return out;
   }
-  bool is_sequence() const { return loops_.size() == 1; }
   /// Elements from one place to the next in one of the arrays; 0: places are not evenly apart.
   int64_t step(int64_t Loop::*array) const {
     for (size_t i = 1; i < loops_.size(); ++i)

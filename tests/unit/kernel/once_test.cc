@@ -11,6 +11,12 @@
 namespace kernel {
 namespace {
 
+/// The root of a program.
+base::Result<Lowered> lowered_of(const std::string& text) {
+  ASSIGN_OR_RETURN(const ir::Module module, importers::hlo::parse(text, "test"));
+  return lower(module, {module.entry, module.comp(module.entry).root}, replay::Rounding::border);
+}
+
 int64_t iterations(const Lowered& lowered, const std::vector<TermId>& loops) {
   int64_t count = 1;
   for (const TermId loop : loops) count *= extent_of(lowered.graph.terms, loop);
@@ -57,10 +63,8 @@ void check_once(std::string_view parameters, std::string_view body) {
   const size_t line = whole.find('\n') + 1;
   const std::string text = whole.substr(0, line) + std::string(kMost) + whole.substr(line);
   check(text);
-  const auto module = importers::hlo::parse(text, "test");
-  ASSERT_TRUE(module.ok()) << module.error().message << "\n" << text;
-  const auto lowered = lower(*module, {module->entry, module->comp(module->entry).root}, replay::Rounding::border);
-  ASSERT_TRUE(lowered.ok()) << lowered.error().message;
+  const auto lowered = lowered_of(text);
+  ASSERT_TRUE(lowered.ok()) << lowered.error().message << "\n" << text;
   EXPECT_EQ(largest_share_stored(*lowered), 1) << print(*lowered);
 }
 
@@ -120,9 +124,7 @@ TEST(Once, SumsThatAMapNeedsAreReadTogether) {
             "  q = f32[6,32,5,7]{1,3,2,0} add(c, d)\n"
             "  ROOT r = (f32[6,32,5,7]{1,3,2,0}, f32[32]{0}, f32[32]{0}) tuple(q, l, s)");
   check(text);
-  const auto module = importers::hlo::parse(text, "test");
-  ASSERT_TRUE(module.ok()) << module.error().message;
-  const auto lowered = lower(*module, {module->entry, module->comp(module->entry).root}, replay::Rounding::border);
+  const auto lowered = lowered_of(text);
   ASSERT_TRUE(lowered.ok()) << lowered.error().message;
   for (const int operand : {0, 1}) EXPECT_EQ(times_read(*lowered, operand), 2) << print(*lowered);
 }
@@ -138,9 +140,7 @@ TEST(Once, SumsOfSumsThatAMapNeedsAreMadeOnce) {
             "  l = f32[32]{0} negate(s)\n"
             "  ROOT r = (f32[6,32,5,7]{1,3,2,0}, f32[32]{0}, f32[32]{0}) tuple(q, l, t)");
   check(text);
-  const auto module = importers::hlo::parse(text, "test");
-  ASSERT_TRUE(module.ok()) << module.error().message;
-  const auto lowered = lower(*module, {module->entry, module->comp(module->entry).root}, replay::Rounding::border);
+  const auto lowered = lowered_of(text);
   ASSERT_TRUE(lowered.ok()) << lowered.error().message;
   EXPECT_EQ(times_read(*lowered, 0), 3) << print(*lowered);
 }
