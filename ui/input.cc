@@ -64,6 +64,11 @@ void feed_key(int key, bool down) {
 #endif
 }
 
+void focus_next_item() {
+  ImGui::SetWindowFocus();  // 1.90.1 (Debian 13) finds the item only in the window that had the focus before; the next version mends it
+  ImGui::SetKeyboardFocusHere();
+}
+
 void name_keys() {
 #if IMGUI_VERSION_NUM < 18700
   for (const Name& name : kNames) ImGui::GetIO().KeyMap[name.imgui] = name.key;

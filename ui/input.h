@@ -18,4 +18,8 @@ void feed_key(int key, bool down);
 /// A context without a window's backend knows no keys before 1.87.
 void name_keys();
 
+/// What is typed goes to the item of this window that comes next, whatever has the focus now; popups over the window close. In place of
+/// ImGui::SetKeyboardFocusHere, which does not do it in every version.
+void focus_next_item();
+
 }  // namespace ui

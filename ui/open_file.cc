@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "ui/input.h"
 #include "ui/session.h"
 #include "ui/text.h"
 
@@ -58,7 +59,7 @@ void draw_open_file(Session& session, std::string& path, bool& open) {
   constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse;
   bool chosen = false;
   if (ImGui::Begin("Open a database", &open, kFlags)) {
-    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    if (ImGui::IsWindowAppearing()) focus_next_item();
     ImGui::SetNextItemWidth(-1);
     chosen = ImGui::InputTextWithHint("##path", "path of a database", &path, ImGuiInputTextFlags_EnterReturnsTrue);
     if (ImGui::BeginChild("files")) chosen = draw_files(path) || chosen;

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
+#include "ui/input.h"
 #include "ui/plot_widgets.h"
 #include "ui/shell.h"
 #include "ui/text.h"
@@ -105,8 +107,7 @@ void Palette::draw(Shell& shell, Session& session) {
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyleColorVec4(ImGuiCol_PopupBg));
   if (ImGui::Begin("palette", nullptr, kFlags)) {
     if (!opened_ && !ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) open_ = false;
-    if (opened_) ImGui::SetKeyboardFocusHere();
-    opened_ = false;
+    if (std::exchange(opened_, false)) focus_next_item();
     ImGui::SetNextItemWidth(-1);
     const bool entered = ImGui::InputTextWithHint("##query", "step, panel, run or action", &text_, ImGuiInputTextFlags_EnterReturnsTrue);
     const auto down = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };

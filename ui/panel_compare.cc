@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "ui/compare_data.h"
 #include "ui/grid.h"
+#include "ui/input.h"
 #include "ui/panel.h"
 #include "ui/plot_widgets.h"
 #include "ui/read_or_say.h"
@@ -188,8 +190,7 @@ class ComparePanel final : public Panel {
   }
 
   void draw_bar(Session& session, const std::shared_ptr<const Compared>& compared) {
-    if (focus_filter_) ImGui::SetKeyboardFocusHere();
-    focus_filter_ = false;
+    if (std::exchange(focus_filter_, false)) focus_next_item();
     ImGui::SetNextItemWidth(ImGui::GetFontSize() * 12);
     ImGui::InputTextWithHint("##filter", "filter (/)", &words_);
     const int64_t counts[] = {

@@ -9,10 +9,12 @@
 #include <functional>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "ui/fusions_data.h"
 #include "ui/graph_view.h"
 #include "ui/grid.h"
+#include "ui/input.h"
 #include "ui/panel.h"
 #include "ui/plot_data.h"
 #include "ui/plot_widgets.h"
@@ -111,8 +113,7 @@ class FusionsPanel final : public Panel {
 
   void draw_bar(Session& session, const std::shared_ptr<const Fusions>& fusions) {
     const float em = ImGui::GetFontSize();
-    if (focus_filter_) ImGui::SetKeyboardFocusHere();
-    focus_filter_ = false;
+    if (std::exchange(focus_filter_, false)) focus_next_item();
     ImGui::SetNextItemWidth(em * 12);
     ImGui::InputTextWithHint("##filter", "filter (/)", &words_);
     for (const FilterKind& kind : kFilters) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/report/report.h"
+#include "ui/input.h"
 #include "ui/panel.h"
 #include "ui/sql_chart.h"
 #include "ui/sql_data.h"
@@ -134,10 +135,12 @@ class Sql final : public Panel {
       judged_ = answer_.revision();
       const base::Error* error = answer_.error();
       mistake_ = error == nullptr ? std::pair{0, 0} : word_at(text_, place_of(error->message));
-      if (mistake_.second > 0) ImGui::SetKeyboardFocusHere();
+      if (mistake_.second > 0) focus_next_item();
     }
-    ImGui::InputTextMultiline("##sql", &text_, {-1, height}, ImGuiInputTextFlags_AllowTabInput | ImGuiInputTextFlags_CallbackAlways,
-                              select_mistake, this);
+    // Since ImGui 1.90.1 a field that takes tabs is not activated by focus_next_item: it takes them once it is active.
+    const ImGuiInputTextFlags tabs = edits_ ? ImGuiInputTextFlags_AllowTabInput : 0;
+    ImGui::InputTextMultiline("##sql", &text_, {-1, height}, tabs | ImGuiInputTextFlags_CallbackAlways, select_mistake, this);
+    edits_ = ImGui::IsItemActive();
     ImGui::PopFont();
   }
 
@@ -211,6 +214,7 @@ class Sql final : public Panel {
   std::pair<int, int> mistake_;  ///< bytes of the query that an error names, until they are selected; 0, 0: none
   int judged_ = 0;               ///< answer whose error was looked at
   int recalled_ = 0;             ///< how far back in the history; 0: not
+  bool edits_ = false;           ///< the query has the focus
   bool chart_ = false;
   std::unique_ptr<Loader> loader_;  ///< outlives what waits for its answers
   int64_t serial_ = 0;

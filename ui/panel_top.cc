@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/grid.h"
+#include "ui/input.h"
 #include "ui/open_run.h"
 #include "ui/panel.h"
 #include "ui/plot_data.h"
@@ -66,8 +68,7 @@ class Top final : public Panel {
  private:
   void draw_bar(Session& session) {
     const float em = ImGui::GetFontSize();
-    if (focus_filter_) ImGui::SetKeyboardFocusHere();
-    focus_filter_ = false;
+    if (std::exchange(focus_filter_, false)) focus_next_item();
     ImGui::SetNextItemWidth(em * 14);
     ImGui::InputTextWithHint("##filter", "filter (/)", &filter_);
     ImGui::SameLine();

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "ui/input.h"
 #include "ui/timeline_copy.h"
 
 namespace ui {
@@ -256,8 +258,7 @@ void TimelinePanel::draw_run_choice(Session& session) {
 void TimelinePanel::draw_search() {
   const float em = ImGui::GetFontSize();
   ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - em * 20, em * 6, em * 16));
-  if (focus_search_) ImGui::SetKeyboardFocusHere();
-  focus_search_ = false;
+  if (std::exchange(focus_search_, false)) focus_next_item();
   ImGui::InputTextWithHint("##search", "search  /", search_.data(), search_.size());
   ImGui::SameLine(0, em * 0.4f);
   ImGui::Checkbox("regex", &search_regex_);

@@ -202,6 +202,17 @@ TEST(SqlPanel, SelectsTheWordThatAnErrorNames) {
   EXPECT_TRUE(person.sees("rows in")) << screen::dump();
 }
 
+TEST(SqlPanel, TakesATab) {
+  Person person({sample("mnist")});
+  person.show("sql");
+  person.click("SELECT");
+  person.press('A', {.ctrl = true});
+  person.type("SELECT");
+  person.press(Session::kTab);
+  person.type("7 * 6");
+  EXPECT_TRUE(person.sees("SELECT\t7 * 6")) << screen::dump();
+}
+
 TEST(RowTable, SortsNumbersAsNumbersAndNullLast) {
   using Kind = model::Cell::Kind;
   const model::Rows rows{{"x"}, {{{Kind::integer, 10, 0, {}}}, {{Kind::null, 0, 0, {}}}, {{Kind::real, 0, 9.5, {}}}}};

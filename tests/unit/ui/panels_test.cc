@@ -1,6 +1,8 @@
 // Every panel on every kind of database: it draws something, or says why not; no assertion of ImGui, no id twice.
 #include "ui/panel.h"
 
+#include <algorithm>
+
 #include "tests/unit/ui/person.h"
 
 namespace ui {
@@ -41,6 +43,27 @@ TEST(PanelsWithEachStepSelected, AreDrawn) {
     person.session.select_step(step.step);
     person.look();
   }
+}
+
+TEST(PanelsWithAFieldForASlash, TakeWhatIsTypedWhateverWindowWasClicked) {
+  Person person({sample("twice")});                              // two runs: something to compare
+  const ImVec2 inside = {640, 500}, on_the_frame = {1279, 799};  // in most panels a table, which is a window of its own; the corner
+  int fields = 0;
+  for (const PanelKind& kind : panels()) {
+    const std::span<const KeyHelp> keys = kind.make()->keys();
+    if (std::ranges::find(keys, "/", &KeyHelp::keys) == keys.end()) continue;
+    ++fields;
+    SCOPED_TRACE(kind.name);
+    person.show(kind.name);
+    for (const auto& [at, text] : {std::pair(inside, "of the first"), std::pair(on_the_frame, "of the second")}) {
+      person.click_at(at);
+      person.press('/');
+      person.press('A', {.ctrl = true});
+      person.type(text);
+      EXPECT_TRUE(person.sees(text)) << screen::dump();
+    }
+  }
+  EXPECT_GE(fields, 4);
 }
 
 TEST(Conflicts, AreSeen) {
