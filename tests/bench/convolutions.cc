@@ -1,7 +1,8 @@
 // Every distinct convolution of a program, timed: ours against the best that oneDNN alone reaches for it, reorders included. Prints JSON.
 //   bench_convolutions PROGRAM [ROUNDS=5] [THREADS=2] [BATCH=32] [NAME]
-// Every round runs all variants of a convolution one after another; the ratio is the median over rounds of (our time) / (the least time of
-// oneDNN's variants), which a machine that speeds up and slows down disturbs little. NAME: only convolutions whose name contains it.
+// Every round runs all variants of a convolution one after another, every second one backwards; the ratio is the median over rounds of (our
+// time) / (the least time of oneDNN's variants), which a machine that speeds up and slows down disturbs little. NAME: only convolutions
+// whose name contains it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,8 +91,10 @@ std::vector<Variant> variants_of(const Convolution& op, int threads, const std::
   using Formats = replay::cpu::DnnlFormats;
   std::vector<Variant> out;
   out.push_back({"ours", "", must(replay::cpu::make_convolution(op, threads, scratch)), {}});
-  constexpr std::pair<const char*, Formats> kFormats[] = {
-      {"as they lie", Formats::as_they_lie}, {"weights preferred", Formats::images_as_they_lie}, {"all preferred", Formats::preferred}};
+  constexpr std::pair<const char*, Formats> kFormats[] = {{"as they lie", Formats::as_they_lie},
+                                                          {"weights preferred", Formats::images_as_they_lie},
+                                                          {"all preferred", Formats::preferred},
+                                                          {"winograd", Formats::winograd}};
   for (const auto& [name, formats] : kFormats) {
     if (auto made = replay::cpu::make_dnnl_convolution(op, threads, scratch, nullptr, formats); made.ok())
       out.push_back({name, "", *std::move(made), {}});
@@ -121,7 +124,8 @@ void report(const Shape& shape, int rounds, int threads, const char*& separator,
   Arrays arrays = arrays_of(shape.op);
   std::vector<float> results[2];
   for (int round = -1; round < rounds; ++round) {  // round -1 warms up
-    for (size_t i = 0; i < variants.size(); ++i) {
+    for (size_t at = 0; at < variants.size(); ++at) {
+      const size_t i = round % 2 == 0 ? at : variants.size() - 1 - at;  // what ran before fills the caches: not always the same
       const void* const in[] = {arrays.x.data(), arrays.w.data()};
       void* const out[] = {arrays.y.data()};
       const auto begin = std::chrono::steady_clock::now();

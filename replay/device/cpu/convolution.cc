@@ -17,6 +17,7 @@
 #include "replay/device/cpu/packed_convert.h"
 #include "replay/device/cpu/parts_convolution.h"
 #include "replay/device/cpu/threads.h"
+#include "replay/device/cpu/winograd.h"
 
 namespace replay::cpu {
 namespace {
@@ -402,6 +403,8 @@ Result<std::unique_ptr<Native>> make_convolution(const Convolution& op, int thre
     if (!library.ok()) return make_own(op, threads, scratch);
     if (parts_kernels() == nullptr) {
       if (auto weights = make_long_weights(op, threads, scratch); weights.ok()) return weights;
+      if (auto winograd = make_winograd(op, threads, scratch); winograd.ok()) return winograd;
+      if (auto winograd = make_winograd_weights(op, threads, scratch); winograd.ok()) return winograd;
     }
     if (!worth_parts(op)) return library;
     if (auto parts = make_parts_convolution(op, threads, scratch, *library); parts.ok()) return parts;

@@ -19,6 +19,7 @@
 #include "replay/device/cpu/prepare.h"
 #include "replay/device/cpu/threads.h"
 #include "replay/device/cpu/walk.h"
+#include "replay/device/cpu/winograd.h"
 #include "src/base/text.h"
 
 namespace replay::cpu {
@@ -168,9 +169,15 @@ Status CpuDevice::measure_ceilings(model::DeviceRecord& record) {
   record.triad_streaming_bytes_per_s = found.triad_streaming_bytes_per_s;
   record.product_flops_per_s = found.product_flops_per_s;
   record.products = found.products;
-  ASSIGN_OR_RETURN(const std::vector<model::CeilingRecord> caches, measure_caches(*jit_, threads_));
+  ASSIGN_OR_RETURN(std::vector<model::CeilingRecord> others, measure_caches(*jit_, threads_));
+  // Before anything is prepared, as where steps run one by one, it is not known whether one will reach it.
+  const auto reaches = [](const ReadyStep& step) { return step.precision.starts_with(kWinogradOperands); };
+  if (ready_.steps.empty() || std::ranges::any_of(ready_.steps, reaches))
+    others.push_back({model::CeilingRecord::Limits::compute, kWinogradOperands, kWinogradSaves * found.product_flops_per_s,
+                      model::CeilingRecord::Provenance::measured,
+                      fmt::format("{} times the large product of f32: so many multiplications become one", kWinogradSaves)});
   std::erase_if(record.ceilings, [](const model::CeilingRecord& c) { return c.provenance == model::CeilingRecord::Provenance::measured; });
-  record.ceilings.insert(record.ceilings.end(), caches.begin(), caches.end());
+  record.ceilings.insert(record.ceilings.end(), others.begin(), others.end());
   return {};
 }
 

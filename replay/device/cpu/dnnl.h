@@ -27,6 +27,7 @@ enum class DnnlFormats : uint8_t {
   as_they_lie,         ///< nothing
   images_as_they_lie,  ///< the weights are as the library prefers them, and images whose features are not adjacent
   preferred,           ///< all are as the library prefers them
+  winograd,            ///< the same for its Winograd's algorithm, which few versions and shapes have
 };
 
 /// f32 convolutions: as a forward pass, as the gradient of the input (dilated operands), as that of the weights (windows larger than the

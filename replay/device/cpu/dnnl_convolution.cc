@@ -134,11 +134,10 @@ std::optional<Form> form_of(const Convolution& c) {
   return data(c);
 }
 
-dnnl::convolution_forward::primitive_desc forward_desc(const Form& f, const Desc& x, const Desc& w, const Desc& y,
-                                                       const dnnl::primitive_attr& attributes) {
-  constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
+dnnl::convolution_forward::primitive_desc forward_desc(const Form& f, dnnl::algorithm algorithm, const Desc& x, const Desc& w,
+                                                       const Desc& y, const dnnl::primitive_attr& attributes) {
   const auto kind = f.pass == Pass::forward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
-  return dnnl_describe<dnnl::convolution_forward>(attributes, kind, kAlgorithm, x, w, y, f.strides, f.dilations, f.pad_low, f.pad_high);
+  return dnnl_describe<dnnl::convolution_forward>(attributes, kind, algorithm, x, w, y, f.strides, f.dilations, f.pad_low, f.pad_high);
 }
 
 /// A primitive with the descriptions it wants, in HLO's order X, W, Y.
@@ -163,19 +162,19 @@ Made make(const Form& f, DnnlFormats formats) {
     const bool image = formats == DnnlFormats::images_as_they_lie && f.adjacent[i];
     d[i] = image || formats == DnnlFormats::as_they_lie ? f.memory[i] : any_like(f.memory[i]);
   }
-  constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
+  const auto algorithm = formats == DnnlFormats::winograd ? dnnl::algorithm::convolution_winograd : dnnl::algorithm::convolution_direct;
   if (f.pass == Pass::forward) {
-    const auto p = forward_desc(f, d[0], d[1], d[2], attributes);
+    const auto p = forward_desc(f, algorithm, d[0], d[1], d[2], attributes);
     return made(p, dnnl::convolution_forward(p), {p.src_desc(), p.weights_desc(), p.dst_desc()});
   }
   if (f.pass == Pass::data) {
-    const auto hint = forward_desc(f, d[2], d[1], d[0], attributes);
-    const auto p = dnnl_describe_backward<dnnl::convolution_backward_data>(attributes, hint, kAlgorithm, d[2], d[1], d[0], f.strides,
+    const auto hint = forward_desc(f, algorithm, d[2], d[1], d[0], attributes);
+    const auto p = dnnl_describe_backward<dnnl::convolution_backward_data>(attributes, hint, algorithm, d[2], d[1], d[0], f.strides,
                                                                            f.dilations, f.pad_low, f.pad_high);
     return made(p, dnnl::convolution_backward_data(p), {p.diff_dst_desc(), p.weights_desc(), p.diff_src_desc()});
   }
-  const auto hint = forward_desc(f, d[0], d[2], d[1], attributes);
-  const auto p = dnnl_describe_backward<dnnl::convolution_backward_weights>(attributes, hint, kAlgorithm, d[0], d[2], d[1], f.strides,
+  const auto hint = forward_desc(f, algorithm, d[0], d[2], d[1], attributes);
+  const auto p = dnnl_describe_backward<dnnl::convolution_backward_weights>(attributes, hint, algorithm, d[0], d[2], d[1], f.strides,
                                                                             f.dilations, f.pad_low, f.pad_high);
   return made(p, dnnl::convolution_backward_weights(p), {p.src_desc(), p.diff_dst_desc(), p.diff_weights_desc()});
 }

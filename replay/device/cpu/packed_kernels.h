@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "replay/device/cpu/winograd_transforms.h"
+
 namespace replay::cpu {
 
 /// What operands are widened to and sums are kept in. Integers wrap: s32 serves all results of up to 32 bits.
@@ -75,6 +77,7 @@ struct PackedKernels {
   SubtractRows<float> subtract_f32;
   SubtractRows<double> subtract_f64;
   const MultiplyLines* multiply_lines;
+  WinogradTransforms winograd;
   /// f32 sums of operands that are one bf16 number, or two: matrix units. Null: this instruction set has none.
   const TileKernels* matrix[2] = {nullptr, nullptr};
 };

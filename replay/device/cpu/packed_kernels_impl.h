@@ -8,6 +8,7 @@
 #include "replay/device/cpu/packed_kernels.h"
 #include "replay/device/cpu/packed_order.h"
 #include "replay/device/cpu/packed_vector.h"
+#include "replay/device/cpu/winograd_transforms_impl.h"
 
 namespace replay::cpu {
 namespace {
@@ -145,7 +146,8 @@ constexpr PackedKernels table(const char* name) {
           f32_to_bf16,
           subtract_rows<float>,
           subtract_rows<double>,
-          LinesTable<AllRows>::entries};
+          LinesTable<AllRows>::entries,
+          winograd_transforms()};
 }
 
 }  // namespace
