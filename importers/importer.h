@@ -1,6 +1,7 @@
 // Importers: bytes to model::Imported. One row of a table each; the strongest match wins, table order breaks ties.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/parallel.h"
 #include "src/base/result.h"
 #include "src/ir/print.h"
 #include "src/model/records.h"
@@ -46,7 +48,7 @@ struct Program {
 class TakeModule {
  public:
   using Module = std::function<base::Status(const model::Source& source, Program program, std::string_view text)>;
-  using Operators = std::function<base::Status(const model::Source& source, std::vector<model::Operator> operators)>;
+  using Operators = std::function<base::Status(const model::Source& source, model::OperatorStream operators)>;
 
   /// `ahead`: takes the operators of the next module before it, where the caller can make use of that.
   template <typename Take>
@@ -55,10 +57,19 @@ class TakeModule {
   base::Status operator()(const model::Source& source, Program program, std::string_view text) const {
     return module_(source, std::move(program), text);
   }
-  /// Hands the operators over if the caller takes them ahead; else they stay, and come with the module or with what is returned. If they
-  /// are handed over and no module follows, they are the file's. The source's identity and options must be known.
-  base::Status ahead(const model::Source& source, std::vector<model::Operator>& operators) const {
-    return ahead_ ? ahead_(source, std::exchange(operators, {})) : base::Status();
+  /// Hands operators of the next module over if the caller takes them ahead, and returns none; else they are made, to come with the module
+  /// or with what is returned. If they are handed over and no module follows, they are the file's. The source's identity and options must
+  /// be known.
+  base::Result<std::vector<model::Operator>> ahead(const model::Source& source, model::OperatorStream operators) const {
+    if (!ahead_) return made(operators);
+    RETURN_IF_ERROR(ahead_(source, std::move(operators)));
+    return std::vector<model::Operator>();
+  }
+  static std::vector<model::Operator> made(const model::OperatorStream& operators) {
+    constexpr size_t kLeast = 1024;  // operators that are worth a thread
+    std::vector<model::Operator> all(operators.count);
+    base::for_all(all.size(), kLeast, [&](size_t i) { all[i] = operators.make(i); });
+    return all;
   }
   bool takes_ahead() const { return ahead_ != nullptr; }
 

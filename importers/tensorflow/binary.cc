@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <future>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -314,8 +315,10 @@ base::Status read_binary(const Input& input, const GraphPieces::Piece& piece, Gr
 /// The account speaks of the file as it is: its size and its identity, and no lines.
 template <typename Read>
 base::Result<model::Imported> amended(const Input& input, const TakeModule& take, std::string_view format, Read read) {
-  const std::string sha256 = base::sha256_hex(input.bytes);
+  auto hashing = std::async(std::launch::async, base::sha256_hex, input.bytes);
+  std::string sha256;
   const auto amend = [&](model::Source source) {
+    if (hashing.valid()) sha256 = hashing.get();
     source.format = format;
     source.sha256 = sha256;
     source.bytes = static_cast<int64_t>(input.bytes.size());
@@ -328,9 +331,14 @@ base::Result<model::Imported> amended(const Input& input, const TakeModule& take
     without_lines(program.operators);
     return take(amend(source), std::move(program), hlo);
   };
-  const auto take_ahead = [&](const model::Source& source, std::vector<model::Operator> operators) {
-    without_lines(operators);
-    return take.ahead(amend(source), operators);
+  const auto take_ahead = [&](const model::Source& source, model::OperatorStream operators) -> base::Status {
+    const auto without_line = [make = std::move(operators.make)](size_t i) {
+      model::Operator op = make(i);
+      op.line = 0;
+      return op;
+    };
+    const auto left = take.ahead(amend(source), {operators.count, without_line});
+    return left.ok() ? base::Status() : base::Status(left.error());
   };
   ASSIGN_OR_RETURN(model::Imported imported, read(take.takes_ahead() ? TakeModule(take_module, take_ahead) : TakeModule(take_module)));
   imported.source = amend(std::move(imported.source));

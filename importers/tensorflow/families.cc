@@ -10,13 +10,11 @@
 namespace importers::tensorflow {
 namespace {
 
-using Operators = std::span<const model::Operator>;
-
 /// The scope that a node of this name stands in, outside of gradients: "resnet50/" of "resnet50/conv1_conv/Conv2D".
-std::optional<std::string> scope_before(Operators operators, std::string_view ending) {
-  for (const model::Operator& op : operators) {
-    const std::string_view name = op.name;
-    if (op.phase != model::Phase::forward || !name.ends_with(ending)) continue;
+std::optional<std::string> scope_before(const TypedList& list, std::string_view ending) {
+  for (size_t at = 0; at < list.size(); ++at) {
+    const std::string_view name = list.name(at);
+    if (!name.ends_with(ending) || list.phase(at) != model::Phase::forward) continue;
     const std::string_view before = name.substr(0, name.size() - ending.size());
     if (before.empty() || before.ends_with('/')) return std::string(before);
   }
@@ -36,12 +34,12 @@ int64_t take_number(std::string_view& text) {
 }
 
 /// The greatest number after `second` in names "first S second B", by stage: "conv3_block4" → 4 for stage 3. No network has a thousand.
-std::vector<int64_t> stages(Operators operators, std::string_view root, std::string_view first, std::string_view second, int64_t from,
+std::vector<int64_t> stages(const TypedList& list, std::string_view root, std::string_view first, std::string_view second, int64_t from,
                             int64_t to) {
   constexpr int64_t kMost = 1000;
   std::vector<int64_t> counts(static_cast<size_t>(to - from + 1), 0);
-  for (const model::Operator& op : operators) {
-    std::string_view name = op.name;
+  for (const ListedName& listed : list.list.names) {
+    std::string_view name = listed.name;
     if (!take_word(name, root) || !take_word(name, first)) continue;
     const int64_t stage = take_number(name);
     if (stage < from || stage > to || !take_word(name, second)) continue;
@@ -52,20 +50,20 @@ std::vector<int64_t> stages(Operators operators, std::string_view root, std::str
 }
 
 /// What the dense layer is called, which Keras has changed.
-std::string last_layer(Operators operators, const std::string& root) {
+std::string last_layer(const TypedList& list, const std::string& root) {
   for (const std::string_view name : {"predictions", "probs", "fc1000"}) {
     const std::string whole = root + std::string(name) + "/MatMul";
-    if (std::ranges::find(operators, whole, &model::Operator::name) != operators.end()) return std::string(name);
+    if (list.list.find(whole) >= 0) return std::string(name);
   }
   return "predictions";
 }
 
 /// Layers "max_pooling2d", "max_pooling2d_1", … in the order of their numbers, which count on from model to model.
-std::vector<std::string> numbered(Operators operators, std::string_view root, std::string_view base, std::string_view ending) {
+std::vector<std::string> numbered(const TypedList& list, std::string_view root, std::string_view base, std::string_view ending) {
   std::vector<std::pair<int64_t, std::string>> found;
-  for (const model::Operator& op : operators) {
-    std::string_view name = op.name;
-    if (op.phase != model::Phase::forward || !take_word(name, root) || !name.starts_with(base) || !name.ends_with(ending)) continue;
+  for (size_t at = 0; at < list.size(); ++at) {
+    std::string_view name = list.name(at);
+    if (!take_word(name, root) || !name.starts_with(base) || !name.ends_with(ending) || list.phase(at) != model::Phase::forward) continue;
     name.remove_suffix(ending.size());
     std::string_view number = name.substr(base.size());
     if (!number.empty() && !take_word(number, "_")) continue;
@@ -79,21 +77,21 @@ std::vector<std::string> numbered(Operators operators, std::string_view root, st
 
 bool complete(const std::vector<int64_t>& stages) { return std::ranges::find(stages, 0) == stages.end(); }
 
-std::optional<Family> recognise_resnet(Operators operators) {
-  const auto root = scope_before(operators, "conv1_conv/Conv2D");
+std::optional<Family> recognise_resnet(const TypedList& list) {
+  const auto root = scope_before(list, "conv1_conv/Conv2D");
   if (!root) return std::nullopt;
-  Variant variant{stages(operators, *root, "conv", "_block", 2, 5), last_layer(operators, *root), {}};
+  Variant variant{stages(list, *root, "conv", "_block", 2, 5), last_layer(list, *root), {}};
   if (!complete(variant.stages)) return std::nullopt;
-  if (!scope_before(operators, "conv2_block1_preact_bn/FusedBatchNormV3")) return Family{resnet(variant), *root};
-  variant.pools = numbered(operators, *root, "max_pooling2d", "/MaxPool");
+  if (!scope_before(list, "conv2_block1_preact_bn/FusedBatchNormV3")) return Family{resnet(variant), *root};
+  variant.pools = numbered(list, *root, "max_pooling2d", "/MaxPool");
   return Family{resnet_v2(variant), *root};
 }
 
 /// Blocks by their letter: "res4c_branch2a" → 3 for stage 4.
-std::vector<int64_t> lettered_stages(Operators operators, std::string_view root) {
+std::vector<int64_t> lettered_stages(const TypedList& list, std::string_view root) {
   std::vector<int64_t> counts(4, 0);
-  for (const model::Operator& op : operators) {
-    std::string_view name = op.name;
+  for (const ListedName& listed : list.list.names) {
+    std::string_view name = listed.name;
     if (!take_word(name, root) || !take_word(name, "res")) continue;
     const int64_t stage = take_number(name);
     if (stage < 2 || stage > 5 || name.empty() || name.front() < 'a' || name.front() > 'z' || !name.substr(1).starts_with("_branch"))
@@ -123,8 +121,8 @@ std::string lettered(std::string_view name) {
 /// Layers that had no names of their own were numbered: activation_k, add_k, max_pooling2d_k.
 class Numbers {
  public:
-  Numbers(Operators operators, std::string_view root, std::string base, std::string_view ending)
-      : base_(std::move(base)), names_(numbered(operators, root, base_, ending)) {}
+  Numbers(const TypedList& list, std::string_view root, std::string base, std::string_view ending)
+      : base_(std::move(base)), names_(numbered(list, root, base_, ending)) {}
   std::string next() {
     const size_t k = next_++;
     return k < names_.size() ? names_[k] : fmt::format("{}_{}", base_, k + 1);
@@ -136,16 +134,16 @@ class Numbers {
   size_t next_ = 0;
 };
 
-std::optional<Family> recognise_lettered_resnet(Operators operators) {
-  auto root = scope_before(operators, "res2a_branch2a/Conv2D");
-  if (!root) root = scope_before(operators, "res2a_branch2a/convolution");
+std::optional<Family> recognise_lettered_resnet(const TypedList& list) {
+  auto root = scope_before(list, "res2a_branch2a/Conv2D");
+  if (!root) root = scope_before(list, "res2a_branch2a/convolution");
   if (!root) return std::nullopt;
-  Variant variant{lettered_stages(operators, *root), last_layer(operators, *root), {}};
+  Variant variant{lettered_stages(list, *root), last_layer(list, *root), {}};
   if (!complete(variant.stages)) return std::nullopt;
-  variant.pool_pad = scope_before(operators, "pool1_pad/Pad").has_value();
+  variant.pool_pad = scope_before(list, "pool1_pad/Pad").has_value();
   Family family{resnet(variant), *root};
-  Numbers activations(operators, *root, "activation", "/Relu"), sums(operators, *root, "add", "/add"),
-      pools(operators, *root, "max_pooling2d", "/MaxPool");
+  Numbers activations(list, *root, "activation", "/Relu"), sums(list, *root, "add", "/add"),
+      pools(list, *root, "max_pooling2d", "/MaxPool");
   for (Layer& layer : family.model.layers) {
     if (layer.kind == LayerKind::convolution || layer.kind == LayerKind::norm) layer.name = lettered(layer.name);
     if (layer.kind == LayerKind::relu) layer.name = activations.next();
@@ -155,20 +153,20 @@ std::optional<Family> recognise_lettered_resnet(Operators operators) {
   return family;
 }
 
-std::optional<Family> recognise_vgg(Operators operators) {
-  const auto root = scope_before(operators, "block1_conv1/Conv2D");
+std::optional<Family> recognise_vgg(const TypedList& list) {
+  const auto root = scope_before(list, "block1_conv1/Conv2D");
   if (!root) return std::nullopt;
-  const Variant variant{stages(operators, *root, "block", "_conv", 1, 5), last_layer(operators, *root), {}};
+  const Variant variant{stages(list, *root, "block", "_conv", 1, 5), last_layer(list, *root), {}};
   if (!complete(variant.stages)) return std::nullopt;
   return Family{vgg(variant), *root};
 }
 
 }  // namespace
 
-std::optional<Family> recognise(Operators operators) {
-  if (auto family = recognise_resnet(operators)) return family;
-  if (auto family = recognise_lettered_resnet(operators)) return family;
-  return recognise_vgg(operators);
+std::optional<Family> recognise(const TypedList& list) {
+  if (auto family = recognise_resnet(list)) return family;
+  if (auto family = recognise_lettered_resnet(list)) return family;
+  return recognise_vgg(list);
 }
 
 }  // namespace importers::tensorflow

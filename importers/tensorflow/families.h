@@ -2,11 +2,10 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 
 #include "importers/tensorflow/keras_model.h"
-#include "src/model/operator_records.h"
+#include "importers/tensorflow/typed_list.h"
 
 namespace importers::tensorflow {
 
@@ -16,6 +15,6 @@ struct Family {
 };
 
 /// From names of layers (convS_blockB_K_conv, blockS_convC) and their numbers; nothing if they are of no model that is known.
-std::optional<Family> recognise(std::span<const model::Operator> operators);
+std::optional<Family> recognise(const TypedList& list);
 
 }  // namespace importers::tensorflow

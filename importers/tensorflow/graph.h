@@ -94,9 +94,12 @@ struct Node {
   std::vector<Edge> inputs;      ///< of data, in order
   std::vector<int32_t> control;  ///< nodes that must run before
   Attributes attributes;
-  std::vector<ir::Shape> shapes;  ///< of its outputs as the program tells them or the model implies; empty: not told
-  model::Operator op;             ///< what the store gets: name, type, scope, phase, launches, line, …
-  std::string input;              ///< of a variable or feed: how a replay fills it, a recipe; "": by use
+  std::vector<ir::Shape> shapes;     ///< of its outputs as the program tells them or the model implies; empty: not told
+  std::vector<std::string> written;  ///< its inputs as the program writes them: "x:1", "^init"
+  std::string device, note;          ///< as written; what is special about it
+  std::string input;                 ///< of a variable or feed: how a replay fills it, a recipe; "": by use
+  int64_t line = 0;
+  model::Launches launches = model::Launches::device;
 };
 
 /// The attribute of that name; nullptr where there is none, or one of another kind.

@@ -6,13 +6,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
+#include <memory>
 #include <span>
 
 #include "importers/tensorflow/attribute_text.h"
 #include "importers/tensorflow/lower.h"
 #include "importers/tensorflow/node_kind.h"
 #include "src/base/hash.h"
-#include "src/base/parallel.h"
 #include "src/base/text.h"
 #include "src/ir/hash_index.h"
 #include "src/ir/print.h"
@@ -65,8 +66,6 @@ class GraphDefReader {
     for (size_t i = 0; i < operators_; ++i) {
       if (out_.graph.nodes[i].shapes.empty()) find_shapes(i);
     }
-    constexpr size_t kLeast = 256;  // nodes that are worth a thread
-    base::for_all(operators_, kLeast, [&](size_t i) { finish(out_.graph.nodes[i]); });
     out_.operators = operators_;
     if (assumed_ > 0) note("assumed-batch", fmt::format("{} inputs leave their batch open: {} is taken (--batch)", assumed_, batch()));
     out_.notes = notes_.take();
@@ -83,7 +82,7 @@ class GraphDefReader {
     }
     for (Node& node : out_.graph.nodes) {
       node.name = without_cluster(node.name);
-      for (std::string& input : node.op.inputs) {
+      for (std::string& input : node.written) {
         const bool control = input.starts_with('^');
         const std::string_view rest = without_cluster(std::string_view(input).substr(control ? 1 : 0));
         if (!rest.empty()) input = fmt::format("{}{}", control ? "^" : "", rest);
@@ -99,7 +98,7 @@ class GraphDefReader {
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (find_or_add(nodes[i].name, kept) != kept) {
         ++out_.dropped;
-        note("dropped-record", fmt::format("a second node is named '{}'", base::escaped(nodes[i].name)), nodes[i].op.line);
+        note("dropped-record", fmt::format("a second node is named '{}'", base::escaped(nodes[i].name)), nodes[i].line);
         continue;
       }
       if (kept != i) nodes[kept] = std::move(nodes[i]), told_[kept] = std::move(told_[i]);
@@ -118,12 +117,12 @@ class GraphDefReader {
 
   void connect() {
     for (Node& node : out_.graph.nodes) {
-      for (const std::string& input : node.op.inputs) {
+      for (const std::string& input : node.written) {
         const InputName from = input_name(input);
         const auto found = static_cast<int32_t>(find(from.node));
         if (found < 0) {
           note("missing-input", fmt::format("'{}' reads '{}', which is not in the graph", base::escaped(node.name), base::escaped(input)),
-               node.op.line);
+               node.line);
           if (out_.missing.empty()) out_.missing = fmt::format("'{}' reads '{}', which is not in the graph", node.name, input);
         } else if (from.control) {
           node.control.push_back(found);
@@ -146,7 +145,7 @@ class GraphDefReader {
       const int32_t scalar = add_constant(out_.graph.nodes[i].name + "/value", one);
       Node& node = out_.graph.nodes[i];
       node.shapes = {shape};
-      node.op.note = "a constant of one value";
+      node.note = "a constant of one value";
       node.type = "Fill";
       node.attributes.erase("value");
       node.inputs = {{dims, 0}, {scalar, 0}};
@@ -174,7 +173,7 @@ class GraphDefReader {
   void choose_batch(Node& node, Sizes& sizes) {
     if (sizes.empty() || sizes.front() >= 0 || !is_known(std::span(sizes).subspan(1))) return;
     sizes.front() = batch();
-    node.op.note = "its batch is assumed";
+    node.note = "its batch is assumed";
     out_.options = fmt::format("batch={}", batch());
     ++assumed_;
   }
@@ -212,19 +211,6 @@ class GraphDefReader {
     }
   }
 
-  /// What the store gets of a node.
-  static void finish(Node& node) {
-    const bool filled = node.type == "Fill" && node.op.inputs.empty();
-    model::Operator op = node_operator(node.name, filled ? "Const" : node.type, node.op.device, node.op.line);
-    op.inputs = std::move(node.op.inputs);
-    if (!node.op.note.empty()) op.note = std::move(node.op.note);
-    op.attributes = attributes_json(node);
-    if (node.shapes.size() == 1) op.shape = ir::print(node.shapes[0], ir::LayoutPrint::without);
-    if (node.shapes.size() > 1) op.shape = ir::print(ir::tuple_shape(node.shapes), ir::LayoutPrint::without);
-    op.shape_from = op.shape.empty() ? model::Known::no : model::Known::given;
-    node.op = std::move(op);
-  }
-
   const Input& input_;
   GraphText out_;
   std::vector<std::vector<GraphNodes::Told>> told_;  ///< by node
@@ -235,6 +221,18 @@ class GraphDefReader {
 };
 
 }  // namespace
+
+model::Operator operator_of(const Node& node) {
+  const bool filled = node.type == "Fill" && node.written.empty();
+  model::Operator op = node_operator(node.name, filled ? "Const" : node.type, node.device, node.line);
+  op.inputs = node.written;
+  if (!node.note.empty()) op.note = node.note;
+  op.attributes = attributes_json(node);
+  if (node.shapes.size() == 1) op.shape = ir::print(node.shapes[0], ir::LayoutPrint::without);
+  if (node.shapes.size() > 1) op.shape = ir::print(ir::tuple_shape(node.shapes), ir::LayoutPrint::without);
+  op.shape_from = op.shape.empty() ? model::Known::no : model::Known::given;
+  return op;
+}
 
 base::Result<GraphText> read_graph_text(const Input& input) {
   auto read = read_graph_nodes(input, text_pieces(input.bytes, true));
@@ -261,18 +259,12 @@ Match match_graph_def(const Input& input) {
 
 namespace {
 
-/// The module, or why there is none.
-base::Result<Lowered> checked(const GraphText& text) {
-  if (!text.missing.empty()) return base::Error{text.missing};
-  return lower(text.graph);
-}
-
-base::Result<model::Imported> hand_over(const Input& input, GraphText text, const TakeModule& take) {
+base::Result<model::Imported> hand_over(const Input& input, std::string sha256, GraphText text, const TakeModule& take) {
   model::Imported imported;
   model::Source& source = imported.source;
   source.path = input.path;
   source.format = "tensorflow-graph";
-  source.sha256 = base::sha256_hex(input.bytes);
+  source.sha256 = std::move(sha256);
   source.bytes = static_cast<int64_t>(input.bytes.size());
   source.options = text.options;
   source.read = text.read;
@@ -280,11 +272,15 @@ base::Result<model::Imported> hand_over(const Input& input, GraphText text, cons
   source.kept = text.read - text.dropped;
   source.records = "nodes";
   imported.notes = std::move(text.notes);
-  std::vector<model::Operator> operators;
-  operators.reserve(text.operators);
-  for (size_t i = 0; i < text.operators; ++i) operators.push_back(handed_over(text.graph.nodes[i].op));
-  if (text.missing.empty()) RETURN_IF_ERROR(take.ahead(source, operators));
-  auto lowered = checked(text);
+  const auto graph = std::make_shared<const Graph>(std::move(text.graph));
+  const model::OperatorStream stream{text.operators, [graph](size_t i) { return operator_of(graph->nodes[i]); }};
+  if (!text.missing.empty()) {
+    imported.operators = TakeModule::made(stream);
+    imported.notes.push_back({0, 0, "not-replayable", std::move(text.missing)});
+    return imported;
+  }
+  ASSIGN_OR_RETURN(std::vector<model::Operator> operators, take.ahead(source, stream));
+  auto lowered = lower(*graph);
   if (!lowered.ok()) {
     imported.operators = std::move(operators);
     imported.notes.push_back({0, 0, "not-replayable", lowered.error().message});
@@ -300,14 +296,15 @@ base::Result<model::Imported> hand_over(const Input& input, GraphText text, cons
 }  // namespace
 
 base::Result<model::Imported> read_graph_def(const Input& input, const TakeModule& take) {
+  auto sha256 = std::async(std::launch::async, base::sha256_hex, input.bytes);
   ASSIGN_OR_RETURN(GraphText text, read_graph_text(input));
-  return hand_over(input, std::move(text), take);
+  return hand_over(input, sha256.get(), std::move(text), take);
 }
 
 base::Result<model::Imported> read_graph_pieces(const Input& input, const GraphPieces& pieces, const TakeModule& take) {
   ASSIGN_OR_RETURN(GraphNodes nodes, read_graph_nodes(input, pieces));
   ASSIGN_OR_RETURN(GraphText text, GraphDefReader(input, std::move(nodes)).run());
-  return hand_over(input, std::move(text), take);
+  return hand_over(input, "", std::move(text), take);
 }
 
 }  // namespace importers::tensorflow

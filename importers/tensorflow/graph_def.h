@@ -21,9 +21,12 @@ struct GraphText {
 /// cut.
 base::Result<GraphText> read_graph_text(const Input& input);
 
+/// What the store gets of a node.
+model::Operator operator_of(const Node& node);
+
 Match match_graph_def(const Input& input);
 base::Result<model::Imported> read_graph_def(const Input& input, const TakeModule& take);
-/// The same of a graph whose text is made piece by piece.
+/// The same of a graph that is read piece by piece; the source's format and hash are the caller's.
 base::Result<model::Imported> read_graph_pieces(const Input& input, const GraphPieces& pieces, const TakeModule& take);
 
 }  // namespace importers::tensorflow

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "importers/tensorflow/attribute_text.h"
+#include "importers/tensorflow/node_kind.h"
 #include "importers/tensorflow/text_proto.h"
 #include "src/base/parallel.h"
 #include "src/base/text.h"
@@ -97,16 +98,17 @@ class NodeReader final : public GraphSink {
     std::vector<GraphNodes::Told>& told = out_.told.emplace_back();
     size_t inputs = 0, attributes = 0;
     message.each([&](const Field& field, Message) { inputs += field.name == "input", attributes += field.name == "attr"; });
-    node.op.inputs.reserve(inputs);
+    node.written.reserve(inputs);
     node.attributes.reserve(attributes);
     message.each([&](const Field& field, Message part) {
       if (field.name == "name") node.name = unquoted(field.value);
       if (field.name == "op") node.type = unquoted(field.value);
-      if (field.name == "device") node.op.device = unquoted(field.value);
-      if (field.name == "input") node.op.inputs.push_back(unquoted(field.value));
+      if (field.name == "device") node.device = unquoted(field.value);
+      if (field.name == "input") node.written.push_back(unquoted(field.value));
       if (field.name == "attr") add_attribute(node, told, part);
     });
-    node.op.line = line;
+    node.line = line;
+    node.launches = node_launches(node.type);
     if (!node.name.empty() && !node.type.empty()) return;
     ++out_.dropped;
     out_.notes.add("dropped-record", node.name.empty() ? "a node has no name" : "a node has no op", line);

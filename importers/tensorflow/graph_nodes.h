@@ -69,7 +69,7 @@ struct GraphNodes {
   void append(GraphNodes after);
 };
 
-/// Reads `node { … }`, also inside graph_def and meta_graphs; edges stay names (Node::op.inputs). Errors: not protobuf text, cut.
+/// Reads `node { … }`, also inside graph_def and meta_graphs; edges stay names (Node::written). Errors: not protobuf text, cut.
 base::Result<GraphNodes> read_graph_nodes(const Input& input, const GraphPieces& pieces);
 
 }  // namespace importers::tensorflow

@@ -206,7 +206,7 @@ class Lowerer final : public Variables {
     return order;
   }
   static std::string placed(const Node& node) {
-    const std::string line = node.op.line > 0 ? fmt::format("line {}: ", node.op.line) : "";
+    const std::string line = node.line > 0 ? fmt::format("line {}: ", node.line) : "";
     return fmt::format("{}node '{}' ({})", line, base::escaped(node.name), base::escaped(node.type));
   }
   static base::Error in_circle(const Node& node) {
@@ -365,7 +365,7 @@ class Lowerer final : public Variables {
   }
 
   void note(const Node& node, const char* code, std::string_view what) {
-    notes_.push_back({node.op.line, 0, code, fmt::format("node '{}' ({}): {}", base::escaped(node.name), base::escaped(node.type), what)});
+    notes_.push_back({node.line, 0, code, fmt::format("node '{}' ({}): {}", base::escaped(node.name), base::escaped(node.type), what)});
   }
 
   bool used(const Node& node) const { return used_[static_cast<size_t>(&node - graph_.nodes.data())]; }
@@ -382,7 +382,7 @@ class Lowerer final : public Variables {
       if (shape.is_array()) arrays.push_back(shape);
     }
     // What the host does has no instructions; if a device needs a result of it, that node says so.
-    if (arrays.empty()) return used(node) && node.op.launches == model::Launches::device ? unknown_shape(node) : base::Status();
+    if (arrays.empty()) return used(node) && node.launches == model::Launches::device ? unknown_shape(node) : base::Status();
     Values operands;
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       if (lowering.inputs[k].id >= 0) operands.push_back(lowering.inputs[k]);

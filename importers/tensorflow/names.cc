@@ -273,6 +273,14 @@ void NameContext::add(std::string_view name) {
   if (last == "ReadVariableOp" && (name.starts_with("HorovodBroadcast") || name.starts_with("BytePSBroadcast"))) broadcasts = true;
 }
 
+void NameContext::add(NameContext other) {
+  reciprocals.merge(other.reciprocals);
+  variables.merge(other.variables);
+  filled.merge(other.filled);
+  references |= other.references;
+  broadcasts |= other.broadcasts;
+}
+
 std::string_view type_of_name(std::string_view name, const NameContext& context) {
   std::string_view last = last_component(name);
   for (; last.starts_with("clone_") && is_digits(last.substr(6)); last = last_component(name)) name = directory(name);
@@ -320,8 +328,11 @@ std::string scope_of(std::string_view name) {
 }
 
 model::Operator operator_of_name(std::string_view name, const NameContext& context) {
+  return operator_of_name(name, type_of_name(name, context), context);
+}
+
+model::Operator operator_of_name(std::string_view name, std::string_view type, const NameContext& context) {
   model::Operator op;
-  const std::string_view type = type_of_name(name, context);
   op.name = name;
   op.type = type;
   op.scope = scope_of(name);

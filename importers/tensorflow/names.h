@@ -20,6 +20,7 @@ struct NameContext {
   bool references = false;                           ///< variables of TensorFlow 1 that are no resources: V/read
   bool broadcasts = false;                           ///< the first step, which broadcasts variables: AssignVariableOp_k take them
   void add(std::string_view name);
+  void add(NameContext other);
 };
 
 /// The op type that a name tells, "" if no rule covers it. In linear time, for any bytes.
@@ -32,7 +33,8 @@ model::Launches launches_of(std::string_view type);
 /// "gradient_tape/resnet50/conv1_conv/Conv2D/Conv2DBackpropFilter" → "resnet50/conv1_conv".
 std::string scope_of(std::string_view name);
 
-/// Everything together.
+/// Everything together; the second of a name whose type has been told.
 model::Operator operator_of_name(std::string_view name, const NameContext& context = {});
+model::Operator operator_of_name(std::string_view name, std::string_view type, const NameContext& context);
 
 }  // namespace importers::tensorflow

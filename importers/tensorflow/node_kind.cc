@@ -45,9 +45,11 @@ constexpr NodeKindTypeRow kTypeRows[] = {
     {"DT_UINT4", "uint4", ir::Type::u4},
 };
 
+constexpr std::string_view kMkl = "_Mkl";
+
 /// "_MklNativeFusedConv2D" → "_FusedConv2D", "_MklMatMul" → "MatMul"; others as they are.
 std::string framework_type(std::string_view type) {
-  constexpr std::string_view kMkl = "_Mkl", kNative = "Native";
+  constexpr std::string_view kNative = "Native";
   if (!type.starts_with(kMkl)) return std::string(type);
   type.remove_prefix(kMkl.size());
   if (type.starts_with(kNative)) type.remove_prefix(kNative.size());
@@ -68,19 +70,16 @@ model::Operator node_operator(std::string_view name, std::string_view type, std:
     op.type_from = model::Known::given;
     if (op.type != type) op.note = fmt::format("ran as {}", type);
     op.phase = phase_of(name, op.type);
-    const OpType* known = find_op_type(op.type);
-    op.launches = known == nullptr ? model::Launches::device : known->launches;
+    op.launches = node_launches(op.type);
   }
   op.device = device;
   op.line = line;
   return op;
 }
 
-model::Operator handed_over(model::Operator& op) {
-  model::Operator left;
-  left.line = op.line;
-  left.launches = op.launches;
-  return std::exchange(op, std::move(left));
+model::Launches node_launches(std::string_view type) {
+  const OpType* known = type.starts_with(kMkl) ? find_op_type(framework_type(type)) : find_op_type(type);
+  return known == nullptr ? model::Launches::device : known->launches;
 }
 
 std::optional<ir::Type> element_type(std::string_view word) {

@@ -13,8 +13,8 @@ namespace importers::tensorflow {
 /// An operator with phase, scope and launches; type "": what the name tells. oneDNN's own types (_MklNativeFusedConv2D) get the framework's
 /// name (_FusedConv2D), and a note. `device`: as written; "": not told.
 model::Operator node_operator(std::string_view name, std::string_view type, std::string_view device, int64_t line);
-/// What the store gets of a node; its line and what it launches stay for the lowering.
-model::Operator handed_over(model::Operator& op);
+/// What a node of this type launches, as node_operator tells it.
+model::Launches node_launches(std::string_view type);
 
 /// "DT_FLOAT", "DT_FLOAT_REF", "float" → f32. Nothing for resources, strings, variants and other words.
 std::optional<ir::Type> element_type(std::string_view word);

@@ -12,7 +12,6 @@
 #include "importers/tensorflow/names.h"
 #include "src/base/hash.h"
 #include "src/base/text.h"
-#include "src/ir/hash_index.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -81,7 +80,7 @@ class NodeListReader {
     constexpr size_t kShortName = 16;  // shorter ones on average are no list of a graph, and get their room as they come
     const size_t names = std::min(static_cast<size_t>(std::ranges::count(text, '\n')), text.size() / kShortName);
     list_.names.reserve(names);
-    index_.reserve(names);
+    list_.by_name.reserve(names);
     while (!text.empty()) {
       ++line_;
       const std::string_view line = take_line(text);
@@ -108,13 +107,24 @@ class NodeListReader {
     auto listed = parse(line);
     if (!listed) return refuse(line);
     listed->line = line_;
+    const uint64_t hash = base::hash64(listed->name);
+    list_.by_name.prefetch(hash);
+    parsed_.push_back({*listed, hash});
+    if (parsed_.size() == kTogether) add_parsed();
+  }
+
+  void add_parsed() {
+    for (const Parsed& parsed : parsed_) add(parsed.listed, parsed.hash);
+    parsed_.clear();
+  }
+
+  void add(const ListedName& listed, uint64_t hash) {
     const size_t next = list_.names.size();
-    const uint32_t at =
-        index_.find_or_add(base::hash64(listed->name), next, [&](uint32_t k) { return list_.names[k].name == listed->name; });
+    const uint32_t at = list_.by_name.find_or_add(hash, next, [&](uint32_t k) { return list_.names[k].name == listed.name; });
     const bool fresh = at == next;
-    if (listed->number >= 0 && fresh && !numbers_.insert(listed->number).second) list_.clusters = true;
+    if (listed.number >= 0 && fresh && !numbers_.insert(listed.number).second) list_.clusters = true;
     if (fresh) {
-      list_.names.push_back(*listed);
+      list_.names.push_back(listed);
     } else {
       ++list_.names[at].times;
       ++list_.repeated;
@@ -127,6 +137,7 @@ class NodeListReader {
   }
 
   void finish() {
+    add_parsed();
     if (list_.refused > kMostNodeListNotes)
       list_.notes.push_back({0, 0, "not-a-name", fmt::format("{} more lines are no names of nodes", list_.refused - kMostNodeListNotes)});
     if (list_.repeated == 0) return;
@@ -135,14 +146,24 @@ class NodeListReader {
          fmt::format("{} lines repeat a name: the list holds several dumps of the graph, and a name counts once", list_.repeated)});
   }
 
+  static constexpr size_t kTogether = 32;  ///< names whose places in the index are read at once
+  struct Parsed {
+    ListedName listed;
+    uint64_t hash;
+  };
+
   NodeList list_;
-  ir::HashIndex index_;  ///< of names
+  std::vector<Parsed> parsed_;  ///< not in the list yet
   std::unordered_set<int64_t> numbers_;
   int64_t line_ = 0;
   bool in_section_ = false;
 };
 
 }  // namespace
+
+int64_t NodeList::find(std::string_view name) const {
+  return by_name.find(base::hash64(name), [&](size_t at) { return names[at].name == name; });
+}
 
 NodeList read_node_list(std::string_view text) { return NodeListReader().read(text); }
 

@@ -8,6 +8,7 @@
 
 #include "importers/importer.h"
 #include "src/base/result.h"
+#include "src/ir/hash_index.h"
 #include "src/model/records.h"
 
 namespace importers::tensorflow {
@@ -25,6 +26,9 @@ struct NodeList {
   std::vector<std::pair<int64_t, int64_t>> resource_deps;  ///< of the section unsafe_resource_deps_: ids, the first runs before the second
   int64_t read = 0, repeated = 0, refused = 0;             ///< lines with names; of them those that repeat one; lines that are no names
   std::vector<model::Note> notes;
+  ir::HashIndex by_name;  ///< positions in `names`
+
+  int64_t find(std::string_view name) const;  ///< its position; -1: it is not listed
 };
 
 /// Names are unique in a graph: a repeated one is the same node in another dump of the graph, which lists hold one after the other. Lines

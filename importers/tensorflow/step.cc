@@ -81,19 +81,19 @@ base::Status add_variables(Step& step) {
 
 bool any_name(const StepNodes& nodes, const auto& predicate) {
   for (size_t at = 0; at < nodes.listed(); ++at)
-    if (predicate(std::string_view(nodes.name(at)))) return true;
+    if (predicate(nodes.name(at))) return true;
   return false;
 }
 
 /// Constants that the graph was given copies of: "X/clone_0".
 void wire_clones(StepNodes& nodes) {
-  constexpr std::string_view kClone = "/clone_";
   for (size_t at = 0; at < nodes.listed(); ++at) {
-    const std::string name = nodes.name(at);
-    const size_t end = name.rfind(kClone);
-    const Node* original = end == std::string::npos ? nullptr : nodes.find(std::string_view(name).substr(0, end));
+    const std::string_view name = nodes.name(at);
+    const size_t end = name.rfind('/');
+    if (end == std::string_view::npos || !name.substr(end).starts_with("/clone_")) continue;
+    const Node* original = nodes.find(name.substr(0, end));
     if (original == nullptr || original->type != "Const") continue;
-    nodes.constant(name, attribute(*original, "value", Array{}));
+    nodes.constant(std::string(name), attribute(*original, "value", Array{}));
   }
 }
 
@@ -107,7 +107,7 @@ Dims Tensor::stored() const {
 Tensor Step::as(Tensor t, bool first, const std::string& consumer, int port) {
   if (t.dims.size() != 4 || t.features_first == first) return t;
   const std::string_view change = first ? "NHWCToNCHW" : "NCHWToNHWC";
-  const std::string& producer = nodes.name(static_cast<size_t>(t.edge.node));
+  const std::string_view producer = nodes.name(static_cast<size_t>(t.edge.node));
   const auto named = [&](std::string_view op, std::string_view ports) { return fmt::format("{}{}{}-LayoutOptimizer", ports, op, change); };
   const std::string in = fmt::format("{}-{}-", consumer, port), out = fmt::format("{}-{}-", producer, t.edge.port);
   std::string at = in;
@@ -143,8 +143,8 @@ Edge Step::read(const std::string& name, size_t variable) {
   return nodes.define(name, {"ReadVariableOp", {variables[variable].handle}, {variables[variable].shape}});
 }
 
-base::Result<StepNodes::Result> wire_step(const Family& family, std::vector<model::Operator> operators, const StepSizes& sizes) {
-  Step step{family, sizes, StepNodes(family.model.name, std::move(operators)), false, false, {}, {}, {}, {}};
+base::Result<StepNodes::Result> wire_step(const Family& family, const TypedList& list, const StepSizes& sizes) {
+  Step step{family, sizes, StepNodes(family.model.name, list), false, false, {}, {}, {}, {}};
   step.features_first = any_name(step.nodes, [](std::string_view name) { return name.find(kLayoutEnd) != std::string_view::npos; });
   step.training = any_name(step.nodes, [](std::string_view name) {
     return name.find("FusedBatchNormGrad") != std::string_view::npos || name.find("AssignNewValue") != std::string_view::npos;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "importers/tensorflow/families.h"
 #include "importers/tensorflow/step_nodes.h"
@@ -17,6 +16,6 @@ struct StepSizes {
 
 /// The forward pass, the gradients, the updates of SGD and the broadcast of variables, as far as the list has them. Names that the model
 /// does not know are left out of the graph. Error: the image is too small for the model's windows.
-base::Result<StepNodes::Result> wire_step(const Family& family, std::vector<model::Operator> operators, const StepSizes& sizes);
+base::Result<StepNodes::Result> wire_step(const Family& family, const TypedList& list, const StepSizes& sizes);
 
 }  // namespace importers::tensorflow

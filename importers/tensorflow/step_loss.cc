@@ -104,7 +104,7 @@ class Loss {
 std::optional<OpGradient> wire_loss(Step& step) {
   if (step.ops.empty() || step.ops.back().out.dims.size() != 2) return std::nullopt;
   for (size_t at = 0; at < step.nodes.listed(); ++at)
-    if (step.nodes.type(at) == kType) return Loss(step, step.nodes.name(at)).run();
+    if (step.nodes.type(at) == kType) return Loss(step, std::string(step.nodes.name(at))).run();
   OpGradient fed{step.ops.size() - 1, step.ops.back().out};
   fed.value.edge = step.nodes.parameter("gradient_of_" + step.ops.back().name, "Placeholder", fed.value.shape(), "");
   return fed;

@@ -5,13 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "importers/tensorflow/node_kind.h"
 #include "src/base/hash.h"
-#include "src/base/parallel.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -45,19 +43,42 @@ std::string shapes_text(const std::vector<ir::Shape>& shapes) {
   return text.empty() ? text : "(" + text + ")";
 }
 
+std::string input_text(const Graph& graph, const Edge& edge) {
+  const std::string& from = graph.nodes[static_cast<size_t>(edge.node)].name;
+  return edge.port == 0 ? from : fmt::format("{}:{}", from, edge.port);
+}
+
+/// What the model knows goes into the node's operator.
+void describe(const Graph& graph, const Node& node, model::Operator& op) {
+  if (op.type != node.type) {
+    op.type = node.type;
+    op.type_from = model::Known::by_model;
+    op.launches = node.launches;
+    op.phase = phase_of(node.name, node.type);
+  }
+  op.shape = shapes_text(node.shapes);
+  op.shape_from = node.shapes.empty() ? model::Known::no : model::Known::by_model;
+  for (const Edge& edge : node.inputs) op.inputs.push_back(input_text(graph, edge));
+  for (const int32_t before : node.control) op.inputs.push_back("^" + input_text(graph, {before, 0}));
+  op.attributes = json_of(node.attributes, op.attributes);
+}
+
 }  // namespace
 
-StepNodes::StepNodes(std::string name, std::vector<model::Operator> listed)
-    : name_(std::move(name)), operators_(std::move(listed)), listed_(operators_.size()), at_(listed_, -1) {
-  index_.reserve(listed_);
-  for (size_t place = 0; place < listed_; ++place) {
-    const std::string& own = operators_[place].name;
-    index_.find_or_add(base::hash64(own), place, [&](size_t other) { return operators_[other].name == own; });
-  }
+model::Operator operator_of(const TypedList& list, const StepNodes::Result& step, size_t i) {
+  const bool listed = i < step.nodes.size();
+  const int32_t at = listed ? step.nodes[i] : step.launching[i - step.nodes.size()];
+  if (at < 0) return operator_of(list, i);
+  const Node& node = step.graph.nodes[static_cast<size_t>(at)];
+  model::Operator op = listed ? operator_of(list, i) : operator_of_name(node.name);
+  if (!listed) op.note = kImplied;
+  describe(step.graph, node, op);
+  return op;
 }
 
 int64_t StepNodes::position(std::string_view name) const {
-  return index_.find(base::hash64(name), [&](size_t place) { return this->name(place) == name; });
+  if (const int64_t place = list_.list.find(name); place >= 0) return place;
+  return implied_.find(base::hash64(name), [&](size_t place) { return this->name(place) == name; });
 }
 
 const Node* StepNodes::find(std::string_view name) const {
@@ -73,19 +94,18 @@ std::string StepNodes::pick(std::initializer_list<std::string> names) const {
 }
 
 Edge StepNodes::define(std::string name, Definition definition) {
-  const size_t next = at_.size();
-  const size_t place = index_.find_or_add(base::hash64(name), next, [&](size_t other) { return this->name(other) == name; });
-  if (place == next) at_.push_back(-1);
+  int64_t place = list_.list.find(name);
+  if (place < 0) place = implied_.find_or_add(base::hash64(name), at_.size(), [&](size_t other) { return this->name(other) == name; });
+  const auto at = static_cast<size_t>(place);
+  if (at == at_.size()) at_.push_back(-1);
   const Edge edge{static_cast<int32_t>(place), 0};
-  if (is_wired(place)) return edge;
-  at_[place] = static_cast<int32_t>(nodes_.size());
+  if (is_wired(at)) return edge;
+  at_[at] = static_cast<int32_t>(nodes_.size());
   Node& node = nodes_.emplace_back();
-  if (place == next) {
-    node.op = operator_of_name(name);
-    node.op.note = kImplied;
-  }
   node.name = std::move(name);
   node.type = definition.type;
+  node.launches = launches_of(node.type);
+  if (at < listed()) node.line = list_.list.names[at].line;
   node.inputs = std::move(definition.inputs);
   node.shapes = std::move(definition.shapes);
   node.attributes = std::move(definition.attributes);
@@ -117,70 +137,41 @@ std::vector<bool> StepNodes::needed() const {
     needed[static_cast<size_t>(place)] = true;
     open.push_back(static_cast<size_t>(place));
   };
-  for (size_t place = 0; place < listed_; ++place) visit(static_cast<int32_t>(place));
+  for (size_t place = 0; place < listed(); ++place) visit(static_cast<int32_t>(place));
   while (!open.empty()) {
     const Node& node = nodes_[static_cast<size_t>(at_[open.back()])];
     open.pop_back();
     for (const Edge& edge : node.inputs) visit(edge.node);
     for (const int32_t before : node.control) visit(before);
   }
-  for (size_t place = listed_; place < at_.size(); ++place) {
+  for (size_t place = listed(); place < at_.size(); ++place) {
     const Node& node = nodes_[static_cast<size_t>(at_[place])];
     if (node.type == "_Retval") needed[place] = needed[static_cast<size_t>(node.inputs[0].node)];
   }
   return needed;
 }
 
-/// What the model knows goes into the node's operator.
-void StepNodes::describe(const Node& node, model::Operator& op) const {
-  if (op.type != node.type) {
-    op.type = node.type;
-    op.type_from = model::Known::by_model;
-    op.launches = launches_of(node.type);
-    op.phase = phase_of(node.name, node.type);
-  }
-  op.shape = shapes_text(node.shapes);
-  op.shape_from = node.shapes.empty() ? model::Known::no : model::Known::by_model;
-  for (const Edge& edge : node.inputs) {
-    const std::string& from = name(static_cast<size_t>(edge.node));
-    op.inputs.push_back(edge.port == 0 ? from : fmt::format("{}:{}", from, edge.port));
-  }
-  for (const int32_t before : node.control) op.inputs.push_back("^" + name(static_cast<size_t>(before)));
-  op.attributes = json_of(node.attributes, op.attributes);
-}
-
 StepNodes::Result StepNodes::finish() && {
   const std::vector<bool> kept = needed();
   Result result;
   result.graph.name = std::move(name_);
-  std::vector<int32_t> renumbered(kept.size(), -1);
-  std::vector<model::Operator> implied;
-  constexpr size_t kLeast = 1024;  // places that are worth a thread
-  base::for_all(kept.size(), kLeast, [&](size_t place) {
-    if (!kept[place]) return;
-    Node& node = nodes_[static_cast<size_t>(at_[place])];
-    describe(node, place < listed_ ? operators_[place] : node.op);
-  });
+  result.graph.nodes.reserve(static_cast<size_t>(std::ranges::count(kept, true)));
+  std::vector<int32_t>& renumbered = result.nodes;
+  renumbered.resize(kept.size(), -1);
   for (size_t place = 0; place < kept.size(); ++place) {
     if (!kept[place]) continue;
     Node& node = nodes_[static_cast<size_t>(at_[place])];
-    model::Operator& op = place < listed_ ? operators_[place] : node.op;
-    (place < listed_ ? result.wired : result.implied) += 1;
-    node.op.line = op.line;
-    node.op.launches = op.launches;
-    if (place >= listed_ && op.launches != model::Launches::nothing) implied.push_back(handed_over(op));
-    renumbered[place] = static_cast<int32_t>(result.wired + result.implied) - 1;
+    const auto number = static_cast<int32_t>(result.graph.nodes.size());
+    renumbered[place] = number;
+    (place < listed() ? result.wired : result.implied) += 1;
+    if (place >= listed() && node.launches != model::Launches::nothing) result.launching.push_back(number);
+    result.graph.nodes.push_back(std::move(node));
   }
-  result.graph.nodes.reserve(static_cast<size_t>(result.wired + result.implied));
-  for (size_t place = 0; place < kept.size(); ++place)
-    if (kept[place]) result.graph.nodes.push_back(std::move(nodes_[static_cast<size_t>(at_[place])]));
   for (Node& node : result.graph.nodes) {
     for (Edge& edge : node.inputs) edge.node = renumbered[static_cast<size_t>(edge.node)];
     for (int32_t& before : node.control) before = renumbered[static_cast<size_t>(before)];
   }
-  result.launching = static_cast<int64_t>(implied.size());
-  result.operators = std::move(operators_);
-  std::ranges::move(implied, std::back_inserter(result.operators));
+  renumbered.resize(listed());
   return result;
 }
 

@@ -57,8 +57,8 @@ class Updates {
   /// One pass over the list for the names whose numbers are not known beforehand.
   void find() {
     for (size_t at = 0; at < nodes_.listed(); ++at) {
-      const std::string& name = nodes_.name(at);
-      const std::string& type = nodes_.type(at);
+      const std::string_view name = nodes_.name(at);
+      const std::string_view type = nodes_.type(at);
       if ((type == "Identity" || type == "HorovodAllreduce") && name.find("_Allreduce/cond") != std::string::npos) {
         if (const int64_t k = number_in(name, "cond"); k >= 0) reduce_[k].push_back(at);
       } else if (type == "ResourceApplyGradientDescent") {
@@ -66,7 +66,7 @@ class Updates {
       } else if (type == "HorovodAllreduce") {
         reduce_by_name_.emplace(name.substr(name.rfind('/') + 1), at);
       } else if (type == "Const" && name.ends_with("_Allreduce/Const")) {
-        nodes_.constant(name, filled_array(ir::Type::pred, {}, 0));  // more than one process?
+        nodes_.constant(std::string(name), filled_array(ir::Type::pred, {}, 0));  // more than one process?
       } else if (type == "AssignAddVariableOp") {
         iterations_.push_back(at);
       }
@@ -89,7 +89,9 @@ class Updates {
     return nodes_.constant("GradientDescent/learning_rate", filled_array(ir::Type::f32, {}, kRate));
   }
 
-  Edge pass(size_t at, Edge edge, const ir::Shape& shape) { return nodes_.define(nodes_.name(at), {nodes_.type(at), {edge}, {shape}}); }
+  Edge pass(size_t at, Edge edge, const ir::Shape& shape) {
+    return nodes_.define(std::string(nodes_.name(at)), {nodes_.type(at), {edge}, {shape}});
+  }
 
   /// What the gradient goes through on its way to the update.
   Edge reduced(int64_t k, const Variable& variable) {
@@ -119,7 +121,7 @@ class Updates {
   void count_iterations() {
     const ir::Shape scalar = ir::array_shape(ir::Type::s64, {});
     for (const size_t at : iterations_) {
-      const std::string name = nodes_.name(at);
+      const std::string name(nodes_.name(at));
       const std::string scope = name.substr(0, name.rfind('/') + 1), first = name.substr(0, name.find('/'));
       const Edge one = nodes_.constant(scope + "Const", integer_array({1}, {}, ir::Type::s64));
       iteration_ = Variable{first + "/iter", other(first + "/iter", scalar, 0), scalar, false, {}, {}};

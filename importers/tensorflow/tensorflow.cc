@@ -6,51 +6,19 @@
 #include <algorithm>
 #include <future>
 #include <iterator>
-#include <unordered_map>
+#include <memory>
+#include <utility>
 
 #include "importers/tensorflow/families.h"
 #include "importers/tensorflow/lower.h"
-#include "importers/tensorflow/names.h"
 #include "importers/tensorflow/node_list.h"
 #include "importers/tensorflow/step.h"
+#include "importers/tensorflow/typed_list.h"
 #include "src/base/hash.h"
-#include "src/base/parallel.h"
 #include "src/base/text.h"
 
 namespace importers::tensorflow {
 namespace {
-
-NameContext context_of(const NodeList& list) {
-  NameContext context;
-  for (const ListedName& listed : list.names) context.add(listed.name);
-  return context;
-}
-
-std::string attributes_of(const NodeList& list, const ListedName& listed) {
-  return listed.number < 0 ? "" : fmt::format(R"({{"{}": {}}})", list.clusters ? "cluster" : "id", listed.number);
-}
-
-std::vector<model::Operator> operators_of(const NodeList& list) {
-  const NameContext context = context_of(list);
-  std::vector<model::Operator> operators;
-  operators.reserve(list.names.size() + list.names.size() / 16);  // with room for those that a model implies
-  operators.resize(list.names.size());
-  constexpr size_t kLeast = 1024;  // names that are worth a thread
-  base::for_all(operators.size(), kLeast, [&](size_t i) {
-    operators[i] = operator_of_name(list.names[i].name, context);
-    operators[i].line = list.names[i].line;
-    operators[i].attributes = attributes_of(list, list.names[i]);
-  });
-  std::unordered_map<int64_t, size_t> by_id;
-  for (size_t i = 0; i < operators.size(); ++i) {
-    if (list.names[i].number >= 0) by_id.emplace(list.names[i].number, i);
-  }
-  for (const auto& [before, after] : list.resource_deps) {
-    const auto from = by_id.find(before), to = by_id.find(after);
-    if (from != by_id.end() && to != by_id.end()) operators[to->second].inputs.push_back("^" + operators[from->second].name);
-  }
-  return operators;
-}
 
 model::Source source_of(const Input& input, const NodeList& list) {
   model::Source source;
@@ -64,9 +32,11 @@ model::Source source_of(const Input& input, const NodeList& list) {
   return source;
 }
 
-model::Note untyped(const std::vector<model::Operator>& operators) {
-  const auto count = std::ranges::count(operators, "", &model::Operator::type);
-  return {0, 0, "unknown-type", fmt::format("{} of {} names tell no op type; a GraphDef of the run would", count, operators.size())};
+void note_untyped(const TypedList& list, model::Imported& imported) {
+  const auto count = std::ranges::count(list.types, std::string_view());
+  if (count == 0) return;
+  imported.notes.push_back(
+      {0, 0, "unknown-type", fmt::format("{} of {} names tell no op type; a GraphDef of the run would", count, list.size())});
 }
 
 model::Note not_replayable(std::string_view why) {
@@ -99,34 +69,35 @@ void note_nodes(const StepNodes::Result& step, int64_t listed, model::Imported& 
          fmt::format("{} of {} nodes are not part of the model's step (initial values, other graphs); they are kept as operators "
                      "and not replayed",
                      listed - step.wired, listed)});
-  if (step.launching > 0)
+  if (!step.launching.empty())
     imported.notes.push_back({0, 0, "implied-nodes",
                               fmt::format("{} nodes that launch something are not in the list; the model implies them, and they are "
                                           "replayed",
-                                          step.launching)});
+                                          step.launching.size())});
 }
 
 /// Wires the model's step, lowers it, and hands the module over with its operators.
-base::Status hand_over(const Input& input, const Family& family, std::vector<model::Operator> operators, model::Imported& imported,
+base::Status hand_over(const Input& input, const Family& family, std::shared_ptr<const TypedList> list, model::Imported& imported,
                        const TakeModule& take) {
   const StepSizes sizes = sizes_of(input.options);
-  const auto listed = static_cast<int64_t>(operators.size());
   imported.source.options = fmt::format("batch={} image={}", sizes.batch, sizes.image);
-  auto step = wire_step(family, std::move(operators), sizes);
-  if (!step.ok()) return base::Error{fmt::format("{}: {}", base::escaped(input.path), step.error().message)};
-  RETURN_IF_ERROR(take.ahead(imported.source, step->operators));
+  auto wired = wire_step(family, *list, sizes);
+  if (!wired.ok()) return base::Error{fmt::format("{}: {}", base::escaped(input.path), wired.error().message)};
+  const auto step = std::make_shared<const StepNodes::Result>(*std::move(wired));
+  const auto make = [list, step](size_t i) { return operator_of(*list, *step, i); };
+  ASSIGN_OR_RETURN(std::vector<model::Operator> operators, take.ahead(imported.source, {step->operators(), make}));
   auto lowered = lower(step->graph);
   imported.notes.push_back(assumed(input, family, sizes));
-  note_nodes(*step, listed, imported);
+  note_nodes(*step, static_cast<int64_t>(list->size()), imported);
   if (!lowered.ok()) {
-    imported.operators = std::move(step->operators);
+    imported.operators = std::move(operators);
     imported.notes.push_back(not_replayable(lowered.error().message));
     return {};
   }
   std::ranges::move(lowered->notes, std::back_inserter(imported.notes));
   ++imported.source.modules;
   imported.source.computations += static_cast<int64_t>(lowered->module.computations.size());
-  return take(imported.source, {std::move(lowered->module), std::move(step->operators)}, "");
+  return take(imported.source, {std::move(lowered->module), std::move(operators)}, "");
 }
 
 }  // namespace
@@ -139,16 +110,16 @@ base::Result<model::Imported> read_nodes(const Input& input, const TakeModule& t
   model::Imported imported;
   imported.source = source_of(input, list);
   imported.source.sha256 = sha256.get();
-  std::vector<model::Operator> operators = operators_of(list);
-  imported.notes = std::move(list.notes);
-  if (std::ranges::find(operators, "", &model::Operator::type) != operators.end()) imported.notes.push_back(untyped(operators));
-  const auto family = recognise(operators);
+  imported.notes = std::exchange(list.notes, {});
+  const auto typed = std::make_shared<const TypedList>(tensorflow::typed(std::move(list)));
+  note_untyped(*typed, imported);
+  const auto family = recognise(*typed);
   if (!family) {
-    imported.operators = std::move(operators);
+    imported.operators = TakeModule::made({typed->size(), [&](size_t i) { return operator_of(*typed, i); }});
     imported.notes.push_back(not_replayable("names alone tell no shapes and no edges, and these are of no model that is known"));
     return imported;
   }
-  RETURN_IF_ERROR(hand_over(input, *family, std::move(operators), imported, take));
+  RETURN_IF_ERROR(hand_over(input, *family, typed, imported, take));
   return imported;
 }
 

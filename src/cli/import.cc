@@ -80,7 +80,7 @@ class Importing {
       if (!kept_.ok()) return kept_;
       return kept_ = import->take(std::move(program.module), std::string(text), std::move(program.operators));
     };
-    const auto ahead = [&](const model::Source& source, std::vector<model::Operator> operators) {
+    const auto ahead = [&](const model::Source& source, model::OperatorStream operators) {
       kept_ = begin(import, source);
       if (!kept_.ok()) return kept_;
       return kept_ = import->ahead(std::move(operators));

@@ -25,6 +25,11 @@ class HashIndex {
     return static_cast<uint32_t>(next);
   }
 
+  /// Begins to read where a value with this hash would be: of many that are looked up in turn, memory then serves several at once.
+  void prefetch(uint64_t hash) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[static_cast<uint32_t>(hash ^ hash >> 32) & (slots_.size() - 1)]);
+  }
+
   /// The same, or -1 if there is none.
   template <typename Same>
   int64_t find(uint64_t hash, Same same) const {

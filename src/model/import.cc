@@ -95,18 +95,16 @@ struct Import::Impl {
   NextIds next;
   Background background;  ///< after the transaction: has ended when that is rolled back
   std::optional<ProgramTables> tables;
-  std::vector<Operator> ahead;                ///< operators of a module that is still to come
-  std::optional<OperatorRows> operator_rows;  ///< of that, or of the one in hand
+  std::optional<OperatorRows> operator_rows;  ///< of the module that is still to come, or of the one in hand
   Background rows;                            ///< makes them; last: uses all of the above
 
-  base::Status give_ahead(std::vector<Operator> operators) {
-    RETURN_IF_ERROR(rows.wait());
-    ahead = std::move(operators);
-    rows.submit([this] {
-      operator_rows.emplace(OperatorRows::Place{ids.source, next.module}, next, *tables).give(ahead);
-      return base::Status();
+  base::Status give_ahead(OperatorStream operators) {
+    rows.submit([this, operators = std::move(operators)] {
+      if (!operator_rows) operator_rows.emplace(OperatorRows::Place{ids.source, next.module}, next, *tables);
+      for (size_t i = 0; i < operators.count; ++i) operator_rows->give(operators.make(i));
+      return background.status();
     });
-    return {};
+    return rows.status();
   }
 
   /// No module came: they are the file's own.
@@ -124,7 +122,6 @@ struct Import::Impl {
       std::vector<Operator> operators;
     };
     RETURN_IF_ERROR(rows.wait());
-    if (operator_rows) operators = std::move(ahead);  // whose rows stand already; they stay where they are
     auto given = std::make_shared<const Given>(Given{std::move(module), std::move(text), std::move(operators)});
     rows.submit([this, given = std::move(given)] { return add(given->module, given->text, given->operators); });
     return {};
@@ -135,7 +132,8 @@ struct Import::Impl {
     auto packing = std::async(is_long(module, text) ? std::launch::async : std::launch::deferred, pack);
     const auto position = static_cast<int64_t>(ids.modules.size());
     ModuleRow row{next.module, ids.source, position, next.computation + module.entry, base::escaped(module.text(module.name))};
-    if (!operator_rows) operator_rows.emplace(OperatorRows::Place{ids.source, next.module}, next, *tables).give(operators);
+    if (!operator_rows) operator_rows.emplace(OperatorRows::Place{ids.source, next.module}, next, *tables);
+    for (const Operator& op : operators) operator_rows->give(op);
     ids.first_instruction.push_back(write_module(module, *operator_rows, next, *tables));
     ids.modules.push_back(next.module++);
     operator_rows.reset();
@@ -147,7 +145,8 @@ struct Import::Impl {
   /// Row of the first: they are consecutive.
   int64_t add(std::span<const Operator> operators) {
     const int64_t first = next.op;
-    OperatorRows({ids.source, 0}, next, *tables).give(operators);
+    OperatorRows own({ids.source, 0}, next, *tables);
+    for (const Operator& op : operators) own.give(op);
     return first;
   }
 };
@@ -164,7 +163,7 @@ base::Result<Import> Import::begin(Database& database, const Source& source) {
   if (!ids.existed) {
     ASSIGN_OR_RETURN(ids.source, database.integer("SELECT coalesce(max(id), 0) + 1 FROM source"));
   }
-  std::unique_ptr<Impl> impl(new Impl{database, std::move(transaction), std::move(ids), next, {}, {}, {}, {}, {}});
+  std::unique_ptr<Impl> impl(new Impl{database, std::move(transaction), std::move(ids), next, {}, {}, {}, {}});
   ASSIGN_OR_RETURN(impl->tables, ProgramTables::make(database, impl->background));
   return Import(std::move(impl));
 }
@@ -179,7 +178,7 @@ base::Status Import::take(ir::Module module, std::string text, std::vector<Opera
   return impl_->ids.existed ? base::Status() : impl_->take(std::move(module), std::move(text), std::move(operators));
 }
 
-base::Status Import::ahead(std::vector<Operator> operators) {
+base::Status Import::ahead(OperatorStream operators) {
   return impl_->ids.existed ? base::Status() : impl_->give_ahead(std::move(operators));
 }
 

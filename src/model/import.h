@@ -36,9 +36,10 @@ class Import {
   base::Status add(const ir::Module& module, std::string_view text, std::span<const Operator> operators = {});
   /// The same, but its rows are made while the caller goes on. Waits for those of the module before; errors may be told by a later call.
   base::Status take(ir::Module module, std::string text, std::vector<Operator> operators);
-  /// Operators of the module that is taken next, which need not be given with it: their rows are made while it is still being lowered. If
-  /// none follows they are the file's own, before Imported::operators.
-  base::Status ahead(std::vector<Operator> operators);
+  /// Operators of the module that is taken next, in as many parts as one likes, which need not be given with it: they and their rows are
+  /// made while it is still being lowered. If none follows they are the file's own, before Imported::operators. Errors may be told by a
+  /// later call.
+  base::Status ahead(OperatorStream operators);
   /// Everything of the file but its modules, which were added.
   base::Result<ImportIds> finish(const Imported& imported);
 

@@ -1,7 +1,9 @@
 // Records of framework operators, and of times that logs hold.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,12 @@ struct Operator {
   std::string note;  ///< what is special about it; "": nothing
   std::vector<std::string> inputs;  ///< as written
   int64_t line = 0;
+};
+
+/// Operators that are made when their rows are, each once and in order, on another thread: what `make` reads must stay as it is.
+struct OperatorStream {
+  size_t count = 0;
+  std::function<Operator(size_t)> make;
 };
 
 /// Times that a log holds: of passes over the operators of its file.

@@ -26,12 +26,7 @@ void append_list(std::string& out, const std::vector<std::string>& texts) {
 
 }  // namespace
 
-void OperatorRows::give(std::span<const Operator> operators) {
-  given_ = operators;
-  for (const Operator& op : operators) add(op);
-}
-
-void OperatorRows::add(const Operator& op) {
+void OperatorRows::give(const Operator& op) {
   const base::Shown name(op.name), scope(op.scope), type(op.type), device(op.device), shape(op.shape), note(op.note);
   inputs_.clear();
   append_list(inputs_, op.inputs);
@@ -40,17 +35,31 @@ void OperatorRows::add(const Operator& op) {
                  or_null(shape), text(op.shape.empty() ? Known::no : op.shape_from), or_null(op.attributes), or_null(inputs_),
                  or_null(op.line), or_null(note));
   ++next_.op;
+  if (place_.module != 0) keep(op.name);
+}
+
+void OperatorRows::keep(std::string_view name) {
+  constexpr size_t kBlock = size_t{1} << 18;  // bytes
+  if (names_.empty() || names_.back().capacity() - names_.back().size() < name.size())
+    names_.emplace_back().reserve(std::max(kBlock, name.size()));
+  std::string& block = names_.back();
+  const size_t begin = block.size();
+  block += name;
+  given_.push_back({base::hash64(name), std::string_view(block).substr(begin)});
 }
 
 void OperatorRows::index() {
+  constexpr size_t kAhead = 16;
   index_.reserve(given_.size());
-  for (size_t at = 0; at < given_.size(); ++at)
-    index_.find_or_add(base::hash64(given_[at].name), at, [&](size_t other) { return given_[other].name == given_[at].name; });
-  indexed_ = true;
+  for (; indexed_ < given_.size(); ++indexed_) {
+    if (indexed_ + kAhead < given_.size()) index_.prefetch(given_[indexed_ + kAhead].hash);
+    const auto& [hash, name] = given_[indexed_];
+    index_.find_or_add(hash, indexed_, [&](size_t other) { return given_[other].name == name; });
+  }
 }
 
 int64_t OperatorRows::row_of(std::string_view name, std::string_view type) {
-  if (!indexed_) index();
+  if (indexed_ < given_.size()) index();
   if (const int64_t given = index_.find(base::hash64(name), [&](size_t at) { return given_[at].name == name; }); given >= 0)
     return first_given_ + given;
   const base::Shown shown(name), shown_type(type);

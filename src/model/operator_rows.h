@@ -1,7 +1,9 @@
 // Rows of operators and of the scopes around them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,14 +24,17 @@ class OperatorRows {
   };
   OperatorRows(Place place, NextIds& next, ProgramTables& tables) : place_(place), first_given_(next.op), next_(next), tables_(tables) {}
 
-  /// Rows of those that the importer gave, before all others. Of two with one name the first is the one that instructions mean. They must
-  /// outlive this.
-  void give(std::span<const Operator> operators);
+  /// Row of one that the importer gave. Of two with one name the first is the one that instructions mean.
+  void give(const Operator& op);
   /// Row of the operator with this name as its program writes it; if none was given, one is made of what its name and type tell.
   int64_t row_of(std::string_view name, std::string_view type);
 
  private:
-  void add(const Operator& op);
+  struct Given {
+    uint64_t hash;  ///< of the name
+    std::string_view name;
+  };
+  void keep(std::string_view name);
   void index();
   struct Scope {
     size_t end = 0;  ///< in scope_path_
@@ -44,9 +49,10 @@ class OperatorRows {
   NextIds& next_;
   ProgramTables& tables_;
   int64_t position_ = 0;
-  std::span<const Operator> given_;  ///< by row - first_given_
-  ir::HashIndex index_;              ///< of given_, by name
-  bool indexed_ = false;             ///< once an instruction names one
+  std::vector<Given> given_;         ///< by row - first_given_, where instructions may name them
+  std::deque<std::string> names_;    ///< of those, one behind the other
+  ir::HashIndex index_;              ///< of those, by name
+  size_t indexed_ = 0;               ///< so many of them are in it: none until an instruction names one
   ir::Strings paths_;                ///< of scopes
   std::vector<int64_t> scope_rows_;  ///< by path; 0: not written yet
   std::string scope_path_;           ///< of the operator before

@@ -195,7 +195,7 @@ TEST_F(Import, OperatorsAheadOfTheirModuleHaveTheRowsOfThoseThatComeWithIt) {
     auto import = store->import(program.source);
     for (int i = 0; i < 3; ++i) {
       if (ahead) {
-        ASSERT_TRUE(import->ahead(operators).ok());
+        ASSERT_TRUE(import->ahead({operators.size(), [&](size_t k) { return operators[k]; }}).ok());
       }
       ASSERT_TRUE(import->take(program.modules[0], "// " + std::to_string(i), ahead ? std::vector<Operator>() : operators).ok());
     }
@@ -213,8 +213,9 @@ TEST_F(Import, OperatorsAheadOfNoModuleAreTheFilesOwn) {
   for (const bool ahead : {false, true}) {
     auto store = Store::open(path(ahead ? "ahead.db" : "own.db"), OpenMode::append);
     auto import = store->import(program.source);
+    const std::vector<Operator> own = ahead ? std::exchange(program.operators, {}) : std::vector<Operator>();
     if (ahead) {
-      ASSERT_TRUE(import->ahead(std::exchange(program.operators, {})).ok());
+      ASSERT_TRUE(import->ahead({own.size(), [&](size_t k) { return own[k]; }}).ok());
     }
     ASSERT_TRUE(import->finish(program).ok());
   }

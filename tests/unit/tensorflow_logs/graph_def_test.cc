@@ -66,7 +66,7 @@ TEST(GraphDef, PiecesAreTheWhole) {
   EXPECT_EQ(read->dropped, 40);
   ASSERT_EQ(read->graph.nodes.size(), 39'960);
   EXPECT_EQ(read->graph.nodes.back().name, "n39999");
-  EXPECT_EQ(read->graph.nodes.back().op.line, 4 * 39'999 + 1);
+  EXPECT_EQ(read->graph.nodes.back().line, 4 * 39'999 + 1);
   ASSERT_EQ(read->notes.size(), 21);  // the first 20, and how many more
   EXPECT_EQ(read->notes[19].line, 4 * 19'007 + 1);
   EXPECT_EQ(read->notes[20].text, "20 more notes like those before are left out");
@@ -77,7 +77,7 @@ TEST(GraphDef, NodesInsideAnotherMessageAreNoPieces) {
   const auto read = importers::tensorflow::read_graph_text({"a", "meta_graphs {\ngraph_def {\n" + nodes + "}\n}\n"});
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->read, 40'000);
-  EXPECT_EQ(read->graph.nodes.back().op.line, 4 * 39'999 + 3);
+  EXPECT_EQ(read->graph.nodes.back().line, 4 * 39'999 + 3);
   const auto skipped = importers::tensorflow::read_graph_text({"a", "other {\n" + nodes + "}\nnode { name: \"x\" op: \"NoOp\" }\n"});
   ASSERT_TRUE(skipped.ok());
   EXPECT_EQ(skipped->read, 1);
@@ -96,8 +96,8 @@ TEST(GraphDef, EdgesPortsAndControls) {
   EXPECT_EQ(y.control, std::vector<int32_t>{3});
   EXPECT_EQ(attribute(y, "transpose_b", true), false);
   EXPECT_EQ(attribute(y, "pads", std::vector<int64_t>()), (std::vector<int64_t>{1, 2}));
-  EXPECT_EQ(y.op.inputs, (std::vector<std::string>{"x", "w/Read:0", "^init"}));
-  EXPECT_EQ(y.op.line, 8);
+  EXPECT_EQ(y.written, (std::vector<std::string>{"x", "w/Read:0", "^init"}));
+  EXPECT_EQ(y.line, 8);
   EXPECT_EQ(read.name, "test");
 }
 
@@ -119,8 +119,8 @@ TEST(GraphDef, ShapesOfOutputsTakeTheirTypesFromTheOp) {
     attr { key: "_output_shapes" value { list { shape { } } } } }
     node { name: "u" op: "Relu" attr { key: "T" value { type: DT_HALF } }
     attr { key: "_output_shapes" value { list { shape { unknown_rank: true } } } } })");
-  EXPECT_EQ(read.nodes[0].op.shape, "(f16[8], f16[8,10])");
-  EXPECT_EQ(read.nodes[1].op.shape, "pred[]");
+  EXPECT_EQ(operator_of(read.nodes[0]).shape, "(f16[8], f16[8,10])");
+  EXPECT_EQ(operator_of(read.nodes[1]).shape, "pred[]");
   EXPECT_TRUE(read.nodes[2].shapes.empty());
 }
 
@@ -146,8 +146,8 @@ TEST(GraphDef, AConstantOfOneValueForManyIsAFill) {
   const Graph read = graph(constant("dtype: DT_FLOAT tensor_shape { dim { size: 1000000 } dim { size: 1000000 } } float_val: 3"));
   ASSERT_EQ(read.nodes.size(), 3);
   EXPECT_EQ(read.nodes[0].type, "Fill");
-  EXPECT_EQ(read.nodes[0].op.type, "Const");
-  EXPECT_EQ(read.nodes[0].op.shape, "f32[1000000,1000000]");
+  EXPECT_EQ(operator_of(read.nodes[0]).type, "Const");
+  EXPECT_EQ(operator_of(read.nodes[0]).shape, "f32[1000000,1000000]");
 }
 
 TEST(GraphDef, PrefixesOfAutoClusteringAreTakenOff) {
@@ -155,7 +155,7 @@ TEST(GraphDef, PrefixesOfAutoClusteringAreTakenOff) {
     input: "^cluster_0/a" attr { key: "T" value { type: DT_FLOAT } } })");
   EXPECT_EQ(read.nodes[0].name, "a");
   EXPECT_EQ(read.nodes[1].name, "b/c");
-  EXPECT_EQ(read.nodes[1].op.inputs, (std::vector<std::string>{"a", "^a"}));
+  EXPECT_EQ(read.nodes[1].written, (std::vector<std::string>{"a", "^a"}));
   EXPECT_EQ(graph(R"(node { name: "cluster_0/a" op: "NoOp" } node { name: "b" op: "NoOp" })").nodes[0].name, "cluster_0/a");
 }
 

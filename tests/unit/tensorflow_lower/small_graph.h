@@ -54,8 +54,8 @@ struct SmallGraph {
  private:
   Node& add(const std::string& name, const std::string& type, const std::vector<Edge>& inputs) {
     Node& node = graph.nodes.emplace_back();
-    node.name = node.op.name = name;
-    node.type = node.op.type = type;
+    node.name = name;
+    node.type = type;
     node.inputs = inputs;
     return node;
   }

@@ -254,7 +254,7 @@ TEST(Loops, SayThatTheyAreNotLowered) {
   };
   SmallGraph lists;
   lists.op("Neg", {lists.op("TensorListFromTensor", {lists.feed("x", {2})})});
-  lists.graph.nodes[1].op.launches = model::Launches::device;
+  lists.graph.nodes[1].launches = model::Launches::device;
   EXPECT_NE(why(lists).find("(TensorListFromTensor): lists of tensors, which loops fill, are not lowered"), std::string::npos)
       << why(lists);
   SmallGraph frames;
