@@ -42,6 +42,9 @@ Lowering::Lowering(const Program& program, const Input& input, std::string_view 
     Held& name = held(variable.name);
     if (name.variable == nullptr) name.variable = &variable;
   };
+  size_t variables = 0;
+  for (const Block& block : program.blocks) variables += block.variables.size() + block.missing.size();
+  index_.reserve(variables);
   for (const Block& block : program.blocks) {
     for (const Variable& variable : block.variables) declare(variable);
     for (const Variable& variable : block.missing) declare(variable);
@@ -68,16 +71,26 @@ void Lowering::find_spare(const Operator& op) {
   }
 }
 
-const Lowering::Held* Lowering::known(std::string_view name) const {
+/// In held_; -1: not there.
+int64_t Lowering::place_of(std::string_view name) const {
+  uint32_t& recent = recent_[reinterpret_cast<uintptr_t>(name.data()) / 2 % recent_.size()];
+  if (recent < held_.size() && held_[recent].name == name) return recent;
   const int64_t at = index_.find(base::hash64(name), [&](size_t k) { return held_[k].name == name; });
+  if (at >= 0) recent = static_cast<uint32_t>(at);
+  return at;
+}
+
+const Lowering::Held* Lowering::known(std::string_view name) const {
+  const int64_t at = place_of(name);
   return at < 0 ? nullptr : &held_[static_cast<size_t>(at)];
 }
 
 Lowering::Held& Lowering::held(std::string_view name) {
-  const size_t next = held_.size();
-  const size_t at = index_.find_or_add(base::hash64(name), next, [&](size_t k) { return held_[k].name == name; });
-  if (at == next) held_.emplace_back().name = name;
-  return held_[at];
+  if (const int64_t at = place_of(name); at >= 0) return held_[static_cast<size_t>(at)];
+  index_.find_or_add(base::hash64(name), held_.size(), [](size_t) { return false; });
+  Held& fresh = held_.emplace_back();
+  fresh.name = name;
+  return fresh;
 }
 
 const Variable* Lowering::declared(std::string_view name) const {
@@ -218,9 +231,10 @@ void Lowering::call_by_name(const Operator& op, std::string_view why) {
   for (size_t i = 0; i < results.size(); ++i) bind(names[i], {results[i], {}, {}, false, {}, nullptr});
 }
 
-void Lowering::run(const Names& names) {
+void Lowering::run(const Names& names, const std::function<void(size_t)>& done) {
   names_ = &names;
-  run(program_.blocks[0]);
+  size_t count = 0;
+  for (const Operator& op : program_.blocks[0].operators) run(op), done(++count);
 }
 
 void Lowering::run(const Block& block) {

@@ -1,7 +1,9 @@
 // The lowering of one program: what each variable holds, and the module that is being made.
 #pragma once
 
+#include <array>
 #include <deque>
+#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -28,8 +30,9 @@ class Lowering {
   Lowering(const Program& program, const Input& input, std::string_view name, std::vector<PlacedNote>& notes);
 
   using Names = std::vector<std::string_view>;  ///< by number
-  /// The operators of the program's own block, and of blocks that they run, under their unique names.
-  void run(const Names& names);
+  /// The operators of the program's own block, and of blocks that they run, under their unique names. `done(count)`: after each of its
+  /// own, how many have been.
+  void run(const Names& names, const std::function<void(size_t)>& done);
   /// Results of the program, and the module. Error: an operator broke a rule of shapes.
   base::Result<ir::Module> finish();
 
@@ -59,6 +62,7 @@ class Lowering {
   bool add(lowering::Key& key, const Tensor& tensor) const;
   void call_by_name(const Operator& op, std::string_view why);
   const Held* known(std::string_view name) const;
+  int64_t place_of(std::string_view name) const;
   Held& held(std::string_view name);
   const Variable* declared(std::string_view name) const;
   ir::Shape shape_by_declaration(const Variable& variable);
@@ -104,6 +108,7 @@ class Lowering {
   Recipes recipes_;
   std::deque<Held> held_;
   ir::HashIndex index_;                               ///< of held_, by name
+  mutable std::array<uint32_t, 64> recent_{};         ///< in held_, by where a name stands: an operator asks for its own again and again
   std::vector<std::pair<Value, Value>> states_;       ///< parameter, what it holds at the end
   std::vector<std::string_view> written_;             ///< persistable variables without a parameter, in order
   std::vector<std::string_view> made_;                ///< variables in the order in which they are first written

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "importers/paddle/describe.h"
 #include "importers/paddle/listing.h"
@@ -44,14 +45,8 @@ std::string stem(std::string_view path) {
   return name.empty() ? "program" : std::string(name);
 }
 
-struct Made {
-  std::vector<model::Operator> operators;
-  base::Result<ir::Module> module;
-  std::unique_ptr<Lowering> lowering;  ///< done with; freed after the module has been taken, while its rows are made
-};
-
 /// Notes about operators stand at them too.
-void tell_operators(std::vector<Described>& described, std::span<const PlacedNote> notes) {
+void tell_operators(std::span<Described> described, std::span<const PlacedNote> notes) {
   std::unordered_map<size_t, size_t> by_offset;
   for (size_t k = 0; k < described.size() && !notes.empty(); ++k) by_offset.emplace(described[k].op->offset, k);
   for (const PlacedNote& placed : notes) {
@@ -62,43 +57,100 @@ void tell_operators(std::vector<Described>& described, std::span<const PlacedNot
   }
 }
 
-Made lower(const paddle::Program& program, const Input& input, std::string_view text, const std::string& name,
-           std::vector<PlacedNote>& notes) {
-  const size_t before = notes.size();
-  auto making = std::async(beside(program), [&] { return std::make_unique<Lowering>(program, input, name, notes); });
-  Describer describer(program, text);
-  std::vector<Described> described = describer.named();
-  Lowering::Names names(described.size());
-  for (const Described& one : described) names[one.op->number] = one.record.name;
-  auto lowering = making.get();
-  auto describing = std::async(beside(program), [&] {
-    for (Described& one : described) describer.describe(one);
-  });
-  lowering->run(names);
-  describing.get();
-  tell_operators(described, std::span(notes).subspan(before));
-  std::vector<model::Operator> operators(described.size());
-  base::for_all(operators.size(), kWorthThread, [&](size_t k) {
-    model::Operator& record = described[k].record;
-    record.shape = lowering->shape_of(*described[k].op);
-    record.shape_from = record.shape.empty() ? model::Known::no : model::Known::given;
-    operators[k] = std::move(record);
-  });
-  auto module = lowering->finish();
-  return {std::move(operators), std::move(module), std::move(lowering)};
-}
+/// Operators on their way to the store: in parts, each when it has been lowered.
+class Handing {
+ public:
+  Handing(const std::shared_ptr<Listing>& listing, const paddle::Program& program, const TakeModule& take, const model::Source& source)
+      : shared_(std::make_shared<Shared>(Shared{listing, {program, listing->text}, {}})),
+        program_(program),
+        notes_(listing->notes),
+        noted_(notes_.size()),
+        take_(take),
+        source_(source),
+        goes_ahead_(take.takes_ahead() && listing->programs.size() == 1) {}  // of several those without a module come last
 
-base::Status hand_over(const Input& input, const paddle::Program& program, const std::string& name, Listing& listing,
+  Lowering::Names names() {
+    shared_->all = shared_->describer.named();
+    Lowering::Names names(shared_->all.size());
+    for (const Described& one : shared_->all) names[one.op->number] = one.record.name;
+    return names;
+  }
+
+  /// Lowers all, while they are described.
+  base::Status run(const Lowering::Names& names, Lowering& lowering) {
+    std::future<void> describing;
+    const auto describe = [&] {
+      for (Described& one : shared_->all) shared_->describer.describe(one);
+    };
+    if (!goes_ahead_) describing = std::async(beside(program_), describe);
+    constexpr size_t kPart = 2048;
+    base::Status handed;
+    lowering.run(names, [&](size_t done) {
+      if (goes_ahead_ && handed.ok() && done % kPart == 0 && done < count()) handed = hand(lowering, done);
+    });
+    if (describing.valid()) describing.get();
+    return handed.ok() ? hand(lowering, count()) : handed;
+  }
+
+  std::vector<model::Operator> left() { return std::move(left_); }  ///< those that do not go ahead of their module
+
+ private:
+  /// What the thread needs that makes rows.
+  struct Shared {
+    std::shared_ptr<const Listing> listing;
+    Describer describer;
+    std::vector<Described> all;
+  };
+
+  size_t count() const { return program_.blocks[0].operators.size(); }
+
+  /// Those before operator `done` of the program's own block, with what stands in their blocks.
+  base::Status hand(const Lowering& lowering, size_t done) {
+    const size_t begin = handed_;
+    while (handed_ < shared_->all.size() && (done == count() || shared_->all[handed_].op->number != done)) ++handed_;
+    const std::span<Described> part = std::span(shared_->all).subspan(begin, handed_ - begin);
+    tell_operators(part, std::span(notes_).subspan(std::exchange(noted_, notes_.size())));
+    base::for_all(part.size(), 8 * kWorthThread, [&](size_t k) {
+      model::Operator& record = part[k].record;
+      record.shape = lowering.shape_of(*part[k].op);
+      record.shape_from = record.shape.empty() ? model::Known::no : model::Known::given;
+    });
+    const auto make = [shared = shared_, begin, describes = goes_ahead_](size_t k) {
+      Described& one = shared->all[begin + k];
+      if (describes) shared->describer.describe(one);
+      return std::move(one.record);
+    };
+    if (!goes_ahead_) return left_ = TakeModule::made({part.size(), make}), base::Status();
+    const auto none = take_.ahead(source_, {part.size(), make});
+    return none.ok() ? base::Status() : base::Status(none.error());
+  }
+
+  const std::shared_ptr<Shared> shared_;
+  const paddle::Program& program_;
+  const std::vector<PlacedNote>& notes_;
+  size_t noted_, handed_ = 0;
+  const TakeModule& take_;
+  const model::Source& source_;
+  const bool goes_ahead_;
+  std::vector<model::Operator> left_;
+};
+
+base::Status hand_over(const Input& input, const paddle::Program& program, const std::string& name, const std::shared_ptr<Listing>& listing,
                        model::Imported& imported, const TakeModule& take) {
-  Made made = lower(program, input, listing.text, name, listing.notes);
-  if (!made.module.ok()) {
-    listing.notes.push_back({program.offset, "no-module", fmt::format("cannot be replayed: {}", made.module.error().message)});
-    std::ranges::move(made.operators, std::back_inserter(imported.operators));
+  Handing handing(listing, program, take, imported.source);
+  auto making = std::async(beside(program), [&] { return std::make_unique<Lowering>(program, input, name, listing->notes); });
+  const Lowering::Names names = handing.names();
+  const std::unique_ptr<Lowering> lowering = making.get();  // freed after the module has been taken, while its rows are made
+  RETURN_IF_ERROR(handing.run(names, *lowering));
+  auto module = lowering->finish();
+  if (!module.ok()) {
+    listing->notes.push_back({program.offset, "no-module", fmt::format("cannot be replayed: {}", module.error().message)});
+    std::ranges::move(handing.left(), std::back_inserter(imported.operators));
     return {};
   }
   ++imported.source.modules;
-  imported.source.computations += static_cast<int64_t>(made.module->computations.size());
-  return take(imported.source, {*std::move(made.module), std::move(made.operators)}, "");
+  imported.source.computations += static_cast<int64_t>(module->computations.size());
+  return take(imported.source, {*std::move(module), handing.left()}, "");
 }
 
 std::string options_text(const Options& options) {
@@ -112,7 +164,8 @@ std::string options_text(const Options& options) {
 
 base::Result<model::Imported> read(const Input& input, const TakeModule& take) {
   auto sha256 = std::async(std::launch::async, base::sha256_hex, input.bytes);
-  ASSIGN_OR_RETURN(Listing listing, read_listing(input));
+  ASSIGN_OR_RETURN(Listing read, read_listing(input));
+  const auto listing = std::make_shared<Listing>(std::move(read));
   model::Imported imported;
   imported.source.path = input.path;
   imported.source.format = "paddle";
@@ -120,18 +173,18 @@ base::Result<model::Imported> read(const Input& input, const TakeModule& take) {
   imported.source.options = options_text(input.options);
   imported.source.bytes = static_cast<int64_t>(input.bytes.size());
   imported.source.records = "variables and operators";
-  imported.source.read = listing.read;
-  imported.source.dropped = listing.dropped;
-  imported.source.kept = listing.read - listing.dropped;
+  imported.source.read = listing->read;
+  imported.source.dropped = listing->dropped;
+  imported.source.kept = listing->read - listing->dropped;
   size_t number = 0;
-  for (const paddle::Program& program : listing.programs) {
-    const std::string name = listing.programs.size() == 1 ? stem(input.path) : fmt::format("{}_{}", stem(input.path), ++number);
-    if (!program.title.empty() || listing.programs.size() > 1)
-      listing.notes.push_back(
+  for (const paddle::Program& program : listing->programs) {
+    const std::string name = listing->programs.size() == 1 ? stem(input.path) : fmt::format("{}_{}", stem(input.path), ++number);
+    if (!program.title.empty() || listing->programs.size() > 1)
+      listing->notes.push_back(
           {program.offset, "program-found", fmt::format("{} program '{}': {}", name_of(program.form), name, base::escaped(program.title))});
     RETURN_IF_ERROR(hand_over(input, program, name, listing, imported, take));
   }
-  imported.notes = placed(listing.text, std::move(listing.notes));
+  imported.notes = placed(listing->text, std::move(listing->notes));
   return imported;
 }
 
