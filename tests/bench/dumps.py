@@ -56,7 +56,7 @@ def timeline(samples, corpus):
     trace = json.loads((corpus / 'tf/own/mlp.timeline.json').read_text())
     events = json.dumps(trace['traceEvents'], indent=4)[1:-1].rstrip()
     ts = re.compile(r'"ts": (\d+)')
-    name = re.compile(r'("name": ")(?=[^"]*"[^{}]*\{[^{}]*"op")')
+    name = re.compile(r'("name": ")(?=[^"]*",\s*"op")')  # of the node: an event's own name is the type of its operator
 
     def copy(k):
         moved = ts.sub(lambda m: f'"ts": {int(m[1]) + 60_000 * k}', events)

@@ -1,3 +1,7 @@
+# Files of any format, damaged (hostile.cc says how); tools/nightly.sh builds it under the sanitizers.
+add_executable(fuzz_hostile EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/fuzz/hostile.cc)
+target_link_libraries(fuzz_hostile PRIVATE profile_importers CLI11::CLI11)
+
 # Fuzzing with libFuzzer, which clang has: cmake -DPROFILE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++-19. tools/fuzz.sh builds and runs.
 if(PROFILE_FUZZ)
   foreach(target parse verify cost plan reference)
