@@ -33,9 +33,9 @@ void Loader::post(Job job) {
 }
 
 void Loader::push(Task task) {
+  if (!task.quiet) ++waiting_;
   {
     const std::lock_guard lock(mutex_);
-    if (!task.quiet) ++waiting_;
     tasks_.push_back(std::move(task));
   }
   changed_.notify_one();
@@ -57,6 +57,7 @@ void Loader::reload() {
 }
 
 void Loader::watch() {
+  waiting_ -= ended_.exchange(0);
   const auto now = std::chrono::steady_clock::now();
   if (mode_ == Mode::here || now < next_look_ || busy()) return;
   next_look_ = now + kBetweenLooks;
@@ -105,7 +106,7 @@ void Loader::work(std::stop_token stop) {
     }
     const int64_t before = serial_;
     task.job(reader());
-    if (!task.quiet) --waiting_;
+    if (!task.quiet) ++ended_;
     if (wake && (!task.quiet || serial_ != before)) wake();
   }
 }

@@ -33,6 +33,7 @@ class Loader {
   void post(Job job);
   /// The query that runs now ends with an error; jobs that wait are not touched.
   void interrupt();
+  /// A job waits or runs, or has ended since the last watch(): what it answers has not been drawn, and may raise the next question.
   bool busy() const { return waiting_ > 0; }
   const std::string& path() const { return path_; }
   Mode mode() const { return mode_; }
@@ -42,7 +43,7 @@ class Loader {
   /// Opens the file again before the next job, and every Latest asks again; what it has stays until the answer is there.
   void reload();
   /// Once a second, on the worker: where another process has changed or replaced the file, or it could not be opened, as reload(). Call it
-  /// every frame.
+  /// every frame, before the answers are looked at.
   void watch();
   /// Another number for each database, and after each reload.
   int64_t serial() const { return serial_; }
@@ -75,7 +76,8 @@ class Loader {
   std::condition_variable_any changed_;
   std::deque<Task> tasks_;
   std::function<void()> wake_;
-  std::atomic<int> waiting_ = 0;
+  int waiting_ = 0;             ///< jobs, of the thread that posts them
+  std::atomic<int> ended_ = 0;  ///< of those, since the last watch()
   std::jthread worker_;
 };
 

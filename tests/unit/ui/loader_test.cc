@@ -95,8 +95,17 @@ TEST(Loader, DropsWhatNobodyWaitsFor) {
     Latest<int> forgotten;
     forgotten.want(loader, "x", [&](const model::Reader&) -> base::Result<int> { return ++ran; });
   }
-  ASSERT_TRUE(until([&] { return !loader.busy(); }));
+  ASSERT_TRUE(until([&] { return loader.watch(), !loader.busy(); }));
   EXPECT_LT(ran, 100);
+}
+
+TEST(Loader, IsBusyUntilAFrameBeginsThatSeesTheAnswer) {
+  Loader loader(sample("interrupted"), Loader::Mode::worker);
+  Latest<int> answer;
+  answer.want(loader, "x", [](const model::Reader&) -> base::Result<int> { return 1; });
+  ASSERT_TRUE(until([&] { return answer.value() != nullptr; }));
+  EXPECT_TRUE(loader.busy());
+  EXPECT_TRUE(until([&] { return loader.watch(), !loader.busy(); }));
 }
 
 }  // namespace
