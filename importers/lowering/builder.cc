@@ -58,8 +58,8 @@ void Program::at(const At& at) {
   origin_ = module_.intern(origin);
 }
 
-void Program::alike(std::string key) {
-  alike_ = std::move(key);
+void Program::alike(std::string_view key) {
+  alike_ = key;
   fusions_ = 0;
 }
 
@@ -153,10 +153,10 @@ Values Program::fuse(std::span<const Value> operands, const WriteBody& write) {
 
 /// The body that was written for the same of an operator alike, or a new one.
 Program::Fused Program::written_once(const Values& distinct, const std::vector<uint32_t>& places, const WriteBody& write) {
-  Key key;
-  key.add(std::string_view(alike_)), key.add(fusions_++), key.add(places);
-  for (const Value operand : distinct) key.add(entry_.shape_id(operand));
-  const auto [known, fresh] = fused_.try_emplace(key.take());
+  key_.clear();
+  key_.add(std::string_view(alike_)), key_.add(fusions_++), key_.add(places);
+  for (const Value operand : distinct) key_.add(entry_.shape_id(operand));
+  const auto [known, fresh] = fused_.try_emplace(key_.text());
   if (fresh) known->second = written(distinct, places, write);
   return known->second;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "importers/lowering/body.h"
+#include "importers/lowering/key.h"
 #include "src/base/result.h"
 
 namespace importers::lowering {
@@ -33,7 +34,7 @@ class Program {
   void at(const At& at);
   /// What is written for it follows from this text and the shapes of operands alone: operators alike are fused by one call of `write`,
   /// which then must do nothing but write.
-  void alike(std::string key);
+  void alike(std::string_view key);
   Body& entry() { return entry_; }  ///< data movement and library calls are written here
   const Body& entry() const { return entry_; }
   const ir::Module& module() const { return module_; }
@@ -88,6 +89,7 @@ class Program {
   std::vector<Result> results_;
   std::unordered_map<ir::InstrId, size_t> in_place_;  ///< results_ by parameter
   std::string name_, error_;                          ///< name_: the one in hand
+  Key key_;                                           ///< of the fusion in hand
   std::string alike_;                                 ///< of the operator in hand; "": none is like it
   uint32_t fusions_ = 0;                              ///< that it has made
 };

@@ -26,6 +26,8 @@ class Key {
     for (const T& value : values) add(value);
   }
   std::string take() { return std::exchange(text_, {}); }
+  const std::string& text() const { return text_; }
+  void clear() { text_.clear(); }  ///< keeps its memory
 
  private:
   std::string text_;

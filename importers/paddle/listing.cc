@@ -154,6 +154,7 @@ Match match(const Input& input) {
   std::string_view text = input.bytes;
   if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
   const std::string_view head = text.substr(0, size_t{1} << 20);
+  if (head.substr(0, size_t{1} << 12).find('\0') != std::string_view::npos) return {Match::none, "is no text"};
   std::unique_ptr<const std::string> cleaned;
   if (head.find(kMark) != std::string_view::npos) cleaned = without_marks(head), text = *cleaned;
   const Search search = next_program(Cursor(text, input.path));

@@ -418,21 +418,28 @@ void Lowering::constant(const Operator& op) {
 
 // ---------------------------------------------------------------- the end
 
-std::string Lowering::shape_of(const Operator& given) const {
-  std::vector<std::string> shapes;
+std::string Lowering::shape_of(const Operator& given) {
+  const auto text = [&](Value value) -> const std::string& {
+    const auto id = static_cast<size_t>(out_.entry().shape_id(value));
+    if (id >= shape_texts_.size()) shape_texts_.resize(id + 1);
+    if (shape_texts_[id].empty()) shape_texts_[id] = ir::print(out_.entry().shape(value), ir::LayoutPrint::without);
+    return shape_texts_[id];
+  };
+  std::vector<std::string_view> shapes;
+  Values values;
   for (const Slot& slot : normals_.of(given).op().outputs) {
     if (slot.name == "XShape") continue;
     for (const std::string_view name : slot.arguments) {
       const Tensor* found = find(name);
       if (found == nullptr) continue;
-      Values values;
+      values.clear();
       flatten(*found, values);
       for (const Value value : values) {
-        if (value.id >= 0) shapes.push_back(ir::print(out_.entry().shape(value), ir::LayoutPrint::without));
+        if (value.id >= 0) shapes.push_back(text(value));
       }
     }
   }
-  return shapes.empty() ? "" : shapes.size() == 1 ? shapes[0] : fmt::format("({})", fmt::join(shapes, ", "));
+  return shapes.empty() ? "" : shapes.size() == 1 ? std::string(shapes[0]) : fmt::format("({})", fmt::join(shapes, ", "));
 }
 
 /// State in place; what nobody reads is what the program was run for.

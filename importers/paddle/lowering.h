@@ -37,7 +37,7 @@ class Lowering {
   base::Result<ir::Module> finish();
 
   /// What the operator's results turned out to be, as HLO writes shapes; "" if none.
-  std::string shape_of(const Operator& given) const;
+  std::string shape_of(const Operator& given);
   int64_t unknown() const { return unknown_; }  ///< operators that became calls by their names
 
  private:
@@ -118,8 +118,9 @@ class Lowering {
   const Names* names_ = nullptr;
   int depth_ = 0;
   std::unordered_set<const Block*> ran_;
-  int64_t repeated_ = 0;  ///< operators that have been written again
-  size_t spread_ = 0;     ///< elements of lists that operators have been given
+  int64_t repeated_ = 0;                 ///< operators that have been written again
+  size_t spread_ = 0;                    ///< elements of lists that operators have been given
+  std::deque<std::string> shape_texts_;  ///< by ShapeId; "": not asked for yet
   size_t offset_ = 0;
   std::string failure_;
   int64_t unknown_ = 0;

@@ -15,7 +15,6 @@
 #include "importers/paddle/listing.h"
 #include "importers/paddle/lowering.h"
 #include "src/base/hash.h"
-#include "src/base/parallel.h"
 #include "src/base/text.h"
 
 namespace importers::paddle {
@@ -105,16 +104,15 @@ class Handing {
   size_t count() const { return program_.blocks[0].operators.size(); }
 
   /// Those before operator `done` of the program's own block, with what stands in their blocks.
-  base::Status hand(const Lowering& lowering, size_t done) {
+  base::Status hand(Lowering& lowering, size_t done) {
     const size_t begin = handed_;
     while (handed_ < shared_->all.size() && (done == count() || shared_->all[handed_].op->number != done)) ++handed_;
     const std::span<Described> part = std::span(shared_->all).subspan(begin, handed_ - begin);
     tell_operators(part, std::span(notes_).subspan(std::exchange(noted_, notes_.size())));
-    base::for_all(part.size(), 8 * kWorthThread, [&](size_t k) {
-      model::Operator& record = part[k].record;
-      record.shape = lowering.shape_of(*part[k].op);
-      record.shape_from = record.shape.empty() ? model::Known::no : model::Known::given;
-    });
+    for (Described& one : part) {
+      one.record.shape = lowering.shape_of(*one.op);
+      one.record.shape_from = one.record.shape.empty() ? model::Known::no : model::Known::given;
+    }
     const auto make = [shared = shared_, begin, describes = goes_ahead_](size_t k) {
       Described& one = shared->all[begin + k];
       if (describes) shared->describer.describe(one);

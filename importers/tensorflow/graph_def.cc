@@ -14,6 +14,7 @@
 #include "importers/tensorflow/lower.h"
 #include "importers/tensorflow/node_kind.h"
 #include "src/base/hash.h"
+#include "src/base/parallel.h"
 #include "src/base/text.h"
 #include "src/ir/hash_index.h"
 #include "src/ir/print.h"
@@ -22,6 +23,7 @@ namespace importers::tensorflow {
 namespace {
 
 constexpr int64_t kUsualBatch = 32;
+constexpr size_t kLeastNodes = 1024;  ///< that are worth a thread
 
 /// "cluster_12/x" → "x": what the dump of auto-clustering puts before every name. Empty: no such prefix.
 std::string_view without_cluster(std::string_view name) {
@@ -61,11 +63,8 @@ class GraphDefReader {
     out_.graph.name = stem(input_.path);
     strip_clusters();
     index();
-    connect();
     spread_constants();
-    for (size_t i = 0; i < operators_; ++i) {
-      if (out_.graph.nodes[i].shapes.empty()) find_shapes(i);
-    }
+    finish_nodes();
     out_.operators = operators_;
     if (assumed_ > 0) note("assumed-batch", fmt::format("{} inputs leave their batch open: {} is taken (--batch)", assumed_, batch()));
     out_.notes = notes_.take();
@@ -93,10 +92,16 @@ class GraphDefReader {
 
   /// Index by name; of nodes with one name the first stays.
   void index() {
+    constexpr size_t kAhead = 16;
     std::vector<Node>& nodes = out_.graph.nodes;
+    std::vector<uint64_t> hashes(nodes.size());
+    base::for_all(nodes.size(), kLeastNodes, [&](size_t i) { hashes[i] = base::hash64(nodes[i].name); });
+    by_name_.reserve(nodes.size());
     size_t kept = 0;
     for (size_t i = 0; i < nodes.size(); ++i) {
-      if (find_or_add(nodes[i].name, kept) != kept) {
+      if (i + kAhead < nodes.size()) by_name_.prefetch(hashes[i + kAhead]);
+      const auto same = [&](size_t at) { return nodes[at].name == nodes[i].name; };
+      if (by_name_.find_or_add(hashes[i], kept, same) != kept) {
         ++out_.dropped;
         note("dropped-record", fmt::format("a second node is named '{}'", base::escaped(nodes[i].name)), nodes[i].line);
         continue;
@@ -108,29 +113,51 @@ class GraphDefReader {
     told_.resize(kept);
   }
 
-  size_t find_or_add(std::string_view name, size_t next) {
-    return by_name_.find_or_add(base::hash64(name), next, [&](size_t at) { return out_.graph.nodes[at].name == name; });
-  }
   int64_t find(std::string_view name) const {
     return by_name_.find(base::hash64(name), [&](size_t at) { return out_.graph.nodes[at].name == name; });
   }
 
-  void connect() {
-    for (Node& node : out_.graph.nodes) {
-      for (const std::string& input : node.written) {
-        const InputName from = input_name(input);
-        const auto found = static_cast<int32_t>(find(from.node));
-        if (found < 0) {
-          note("missing-input", fmt::format("'{}' reads '{}', which is not in the graph", base::escaped(node.name), base::escaped(input)),
-               node.line);
-          if (out_.missing.empty()) out_.missing = fmt::format("'{}' reads '{}', which is not in the graph", node.name, input);
-        } else if (from.control) {
-          node.control.push_back(found);
-        } else {
-          node.inputs.push_back({found, from.port});
-        }
+  /// Edges and shapes of all nodes, side by side; then the notes about them, in order.
+  void finish_nodes() {
+    struct Part {
+      std::vector<std::pair<size_t, const std::string*>> missing;  ///< node, input
+      int64_t assumed = 0;
+    };
+    const auto parts = base::in_parts(operators_, kLeastNodes, [&](size_t begin, size_t end) {
+      Part part;
+      for (size_t i = begin; i < end; ++i) {
+        Node& node = out_.graph.nodes[i];
+        connect(node, [&](const std::string& input) { part.missing.emplace_back(i, &input); });
+        if (node.shapes.empty()) part.assumed += find_shapes(i);
       }
+      return part;
+    });
+    for (const Part& part : parts) {
+      for (const auto& [i, input] : part.missing) note_missing(out_.graph.nodes[i], *input);
+      assumed_ += part.assumed;
     }
+    if (assumed_ > 0) out_.options = fmt::format("batch={}", batch());
+  }
+
+  template <typename Missing>
+  void connect(Node& node, Missing missing) const {
+    const bool spread = !node.inputs.empty();  // its inputs are known
+    for (const std::string& input : node.written) {
+      const InputName from = input_name(input);
+      const auto found = static_cast<int32_t>(find(from.node));
+      if (found < 0)
+        missing(input);
+      else if (from.control)
+        node.control.push_back(found);
+      else if (!spread)
+        node.inputs.push_back({found, from.port});
+    }
+  }
+
+  void note_missing(const Node& node, const std::string& input) {
+    note("missing-input", fmt::format("'{}' reads '{}', which is not in the graph", base::escaped(node.name), base::escaped(input)),
+         node.line);
+    if (out_.missing.empty()) out_.missing = fmt::format("'{}' reads '{}', which is not in the graph", node.name, input);
   }
 
   /// Constants of one value become fills, so that a program stays as small as its text.
@@ -169,13 +196,12 @@ class GraphDefReader {
     return nullptr;
   }
 
-  /// A batch that is left open is what a person chooses.
-  void choose_batch(Node& node, Sizes& sizes) {
-    if (sizes.empty() || sizes.front() >= 0 || !is_known(std::span(sizes).subspan(1))) return;
+  /// A batch that is left open is what a person chooses. Was it open?
+  bool choose_batch(Node& node, Sizes& sizes) const {
+    if (sizes.empty() || sizes.front() >= 0 || !is_known(std::span(sizes).subspan(1))) return false;
     sizes.front() = batch();
     node.note = "its batch is assumed";
-    out_.options = fmt::format("batch={}", batch());
-    ++assumed_;
+    return true;
   }
 
   static bool is_input(const Node& node) { return node.type.starts_with("Placeholder") || node.type == "_Arg"; }
@@ -199,16 +225,19 @@ class GraphDefReader {
     return port < held.size() ? ir::find_type(held[port]) : std::nullopt;
   }
 
-  void find_shapes(size_t i) {
+  /// Returns how many batches have been assumed.
+  int64_t find_shapes(size_t i) {
+    int64_t assumed = 0;
     Node& node = out_.graph.nodes[i];
     std::vector<std::optional<Sizes>> given = told_shapes(i);
     node.shapes.reserve(given.size());
     for (size_t port = 0; port < given.size(); ++port) {
-      if (is_input(node) && given[port]) choose_batch(node, *given[port]);
+      if (is_input(node) && given[port]) assumed += choose_batch(node, *given[port]) ? 1 : 0;
       const auto type = type_of_output(node, port);
-      if (!given[port] || !is_known(*given[port]) || !type) return node.shapes.clear();
+      if (!given[port] || !is_known(*given[port]) || !type) return node.shapes.clear(), assumed;
       node.shapes.push_back(ir::array_shape(*type, *std::move(given[port])));
     }
+    return assumed;
   }
 
   const Input& input_;

@@ -120,8 +120,11 @@ class Lowerer final : public Variables {
         origins_(origins_of(graph)),
         values_(graph.nodes.size()),
         constants_(graph.nodes.size()),
-        used_(graph.nodes.size()) {
-    for (const Node& node : graph.nodes) {
+        used_(graph.nodes.size()),
+        handles_(graph.nodes.size()) {
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      const Node& node = graph.nodes[i];
+      handles_[i] = is_handle(node);
       for (const Edge& edge : node.inputs) {
         if (edge.node >= 0) used_[static_cast<size_t>(edge.node)] = true;
       }
@@ -197,10 +200,12 @@ class Lowerer final : public Variables {
           continue;
         }
         marks[at] = Mark::open;
-        for (const int32_t need : needs(graph_.nodes[at])) {
-          if (marks[static_cast<size_t>(need)] == Mark::open) return in_circle(graph_.nodes[at]);
+        bool circle = false;
+        each_need(graph_.nodes[at], [&](int32_t need) {
+          circle |= marks[static_cast<size_t>(need)] == Mark::open;
           if (marks[static_cast<size_t>(need)] == Mark::fresh) stack.push_back(need);
-        }
+        });
+        if (circle) return in_circle(graph_.nodes[at]);
       }
     }
     return order;
@@ -215,11 +220,14 @@ class Lowerer final : public Variables {
     const std::string_view why = among(kLoops, node.type) ? ": it stands in a loop, and loops are not lowered; unroll it" : "";
     return {fmt::format("{} needs its own result{}", placed(node), why)};
   }
-  static std::vector<int32_t> needs(const Node& node) {
-    std::vector<int32_t> nodes(node.control.begin(), node.control.end());
-    for (const Edge& edge : node.inputs) nodes.push_back(edge.node);
-    std::erase_if(nodes, [](int32_t id) { return id < 0; });
-    return nodes;
+  template <typename Each>
+  static void each_need(const Node& node, Each each) {
+    for (const int32_t before : node.control) {
+      if (before >= 0) each(before);
+    }
+    for (const Edge& edge : node.inputs) {
+      if (edge.node >= 0) each(edge.node);
+    }
   }
 
   const Array* constant(Edge edge) const {
@@ -234,8 +242,7 @@ class Lowerer final : public Variables {
     Values& by_port = values_[static_cast<size_t>(edge.node)];
     const auto port = static_cast<size_t>(edge.port);
     if (port < by_port.size() && by_port[port].id >= 0) return by_port[port];
-    const Node& node = graph_.nodes[static_cast<size_t>(edge.node)];
-    if (is_handle(node)) return read(edge, nullptr);
+    if (handles_[static_cast<size_t>(edge.node)]) return read(edge, nullptr);
     const Array* array = constant(edge);
     if (array == nullptr) return {};
     if (by_port.size() <= port) by_port.resize(port + 1);
@@ -246,7 +253,7 @@ class Lowerer final : public Variables {
     const auto at = static_cast<size_t>(id);
     const Node& node = graph_.nodes[at];
     program_.at({node.name, node.type});
-    if (is_handle(node)) return {};
+    if (handles_[at]) return {};
     if (is_feed(node)) return feed(node, values_[at]);
     if (among(kSilent, node.type)) return silent(node);
     if (starts_outside(node)) return ++outside_, base::Status();
@@ -308,9 +315,11 @@ class Lowerer final : public Variables {
   }
 
   /// All that a rule sees of a node but for the values that its inputs are; "" if a constant is too long to be told apart by.
-  std::string key_of(const Node& node, const Lowering& lowering) const {
+  /// Until the next one.
+  const std::string& key_of(const Node& node, const Lowering& lowering) {
     constexpr size_t kMostBytes = 1024;  // of constants
-    lowering::Key key;
+    lowering::Key& key = key_;
+    key.clear();
     key.add(node.type);
     for (const auto& [name, value] : node.attributes) {
       key.add(name), key.add(value.index());
@@ -319,13 +328,13 @@ class Lowerer final : public Variables {
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const Array* array = lowering.constants[k];
       const Value value = lowering.inputs[k];
-      if (array != nullptr && array->literal.data.size() > kMostBytes) return {};
+      if (array != nullptr && array->literal.data.size() > kMostBytes) return key.clear(), key.text();
       key.add(array != nullptr), key.add(value.id >= 0);
       if (array != nullptr) add(key, *array);
       if (value.id >= 0) key.add(program_.entry().shape_id(value));
     }
     for (const ir::Shape& shape : node.shapes) add(key, shape);
-    return key.take();
+    return key.text();
   }
   static void add(lowering::Key& key, const ir::Shape& shape) { key.add(shape.type), key.add(shape.dims); }
   static void add(lowering::Key& key, const Array& array) {
@@ -342,13 +351,15 @@ class Lowerer final : public Variables {
 
   base::Status compute(const Node& node, Values& values) {
     Lowering lowering{graph_, node, program_, *this, {}, {}};
+    lowering.inputs.reserve(node.inputs.size());
+    lowering.constants.reserve(node.inputs.size());
     for (const Edge& edge : node.inputs) {
-      const bool handle = edge.node >= 0 && is_handle(graph_.nodes[static_cast<size_t>(resolved(edge).node)]);
+      const bool handle = edge.node >= 0 && handles_[static_cast<size_t>(resolved(edge).node)];
       lowering.inputs.push_back(handle || constant(edge) != nullptr ? Value{} : value(edge));
       lowering.constants.push_back(constant(edge));
     }
-    std::string key = key_of(node, lowering);
-    if (!failed_.contains(key)) program_.alike(key);
+    const std::string& key = key_of(node, lowering);
+    program_.alike(failed_.contains(key) ? std::string_view() : key);
     resolve_ = [&](size_t k) { return value(node.inputs[k]); };
     lowering.resolve = &resolve_;
     const Rule* rule = find_rule(node.type);
@@ -356,7 +367,7 @@ class Lowerer final : public Variables {
       lowering.error = fmt::format("has {} of {} inputs", node.inputs.size(), rule->inputs);
     else if (rule != nullptr)
       values = rule->lower(lowering);
-    if (rule != nullptr && !lowering.error.empty()) failed_.insert(std::move(key));
+    if (rule != nullptr && !lowering.error.empty()) failed_.insert(key);
     if (rule == nullptr || !lowering.error.empty()) return unknown(node, lowering, values);
     if (!lowering.assumed.empty()) note(node, "assumed", lowering.assumed);
     const bool writes = std::ranges::find(variable_rules(), std::string_view(node.type), &Rule::type) != variable_rules().end();
@@ -401,6 +412,8 @@ class Lowerer final : public Variables {
   std::vector<Values> values_;                       ///< by node, by port
   std::vector<std::map<int32_t, Array>> constants_;  ///< by node, by port
   std::vector<bool> used_;                           ///< is some output of the node read?
+  std::vector<bool> handles_;                        ///< does the node stand for a variable?
+  lowering::Key key_;                                ///< of the node in hand
   std::map<std::pair<int32_t, int32_t>, State> states_;
   std::map<std::pair<int32_t, int32_t>, const ir::Shape*> read_whole_;  ///< shapes of variables that some node reads
   std::function<Value(size_t)> resolve_;
@@ -477,8 +490,9 @@ Values Lowering::fuse(const std::function<Values(Body&, std::span<const Value>)>
 
 base::Result<Lowered> lower(const Graph& graph) {
   if (!is_sound(graph)) return base::Error{"an input of a node is no node of its graph"};
-  const bool has_transfers =
-      std::ranges::any_of(graph.nodes, [](const Node& node) { return node.attributes.find("tensor_name") != nullptr; });
+  const bool has_transfers = std::ranges::any_of(graph.nodes, [](const Node& node) {
+    return (node.type.ends_with("Send") || node.type.ends_with("Recv")) && node.attributes.find("tensor_name") != nullptr;
+  });
   if (!has_transfers) return Lowerer(graph).run();
   Graph joined = graph;
   join_transfers(joined);

@@ -1,6 +1,7 @@
 // RAII over the C interface of SQLite. Every failure passes through failure(), which turns a result code into "file: what; what to do".
 #include "src/model/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -106,6 +107,7 @@ std::string uri_of(const std::string& path, std::string_view options) {
 struct Database::Impl {
   sqlite3* db = nullptr;
   std::string path;
+  int file = -1;  ///< for start_writing(); stays open until the process ends: closing it would drop the locks that SQLite has on the file
   ~Impl() { sqlite3_close_v2(db); }
 };
 
@@ -242,6 +244,11 @@ void Database::synchronise() {
   sqlite3_file* file = nullptr;
   sqlite3_file_control(impl_->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
   if (file != nullptr && file->pMethods != nullptr) file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
+void Database::start_writing() {
+  if (impl_->file < 0) impl_->file = ::open(impl_->path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (impl_->file >= 0) ::sync_file_range(impl_->file, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
 base::Status Database::writable() const {

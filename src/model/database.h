@@ -89,6 +89,8 @@ class Database {
   base::Status writable() const;
   /// Waits until the file is on the disk. For `PRAGMA synchronous = OFF`; errors of the disk are left to the next reader.
   void synchronise();
+  /// Has the disk begin with what SQLite has written so far, and does not wait: less is left to synchronise().
+  void start_writing();
   /// From any thread: the statement that runs now ends with an error.
   void interrupt() const;
   const std::string& path() const;

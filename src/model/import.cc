@@ -101,10 +101,18 @@ struct Import::Impl {
   base::Status give_ahead(OperatorStream operators) {
     rows.submit([this, operators = std::move(operators)] {
       if (!operator_rows) operator_rows.emplace(OperatorRows::Place{ids.source, next.module}, next, *tables);
-      for (size_t i = 0; i < operators.count; ++i) operator_rows->give(operators.make(i));
+      constexpr size_t kWrittenTogether = size_t{1} << 16;
+      for (size_t i = 0; i < operators.count; ++i) {
+        operator_rows->give(operators.make(i));
+        if ((i + 1) % kWrittenTogether == 0) write_behind();
+      }
       return background.status();
     });
     return rows.status();
+  }
+
+  void write_behind() {
+    background.submit([this] { return database.start_writing(), base::Status(); });
   }
 
   /// No module came: they are the file's own.
