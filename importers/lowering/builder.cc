@@ -143,7 +143,7 @@ Values Program::fuse(std::span<const Value> operands, const WriteBody& write) {
   }
   const Fused fused = alike_.empty() ? written(distinct, places, write) : written_once(distinct, places, write);
   const ir::Computation& body = module_.comp(fused.body);
-  const ir::Shape shape = module_.shape(body.instrs[static_cast<size_t>(body.root)]);
+  const ir::Shape& shape = module_.shape(body.instrs[static_cast<size_t>(body.root)]);
   const Value fusion = entry_.op(Op::fusion, distinct, {{"kind", "kLoop"}}, &shape, {{fused.body}}, "calls");
   if (fused.results == 1) return {fusion};
   Values results;

@@ -12,6 +12,7 @@
 
 #include "importers/lowering/body.h"
 #include "importers/lowering/key.h"
+#include "src/base/hash.h"
 #include "src/base/result.h"
 
 namespace importers::lowering {
@@ -83,8 +84,11 @@ class Program {
   ir::OriginId origin_ = ir::OriginId::none;
   std::vector<uint32_t> names_;  ///< by StringId: taken, with the number that the next of its kind gets; 0: free
   std::map<std::pair<ir::Op, ir::Type>, ir::CompId> functions_;  ///< of two scalars
-  std::unordered_map<std::string, ir::CompId> bodies_;           ///< of fusions, by what they do
-  std::unordered_map<std::string, Fused> fused_;                 ///< by what operators alike are told by, and which of their fusions it is
+  struct Hash {
+    size_t operator()(std::string_view key) const { return base::hash64(key); }
+  };
+  std::unordered_map<std::string, ir::CompId, Hash> bodies_;  ///< of fusions, by what they do
+  std::unordered_map<std::string, Fused, Hash> fused_;        ///< by what operators alike are told by, and which of their fusions it is
   std::map<std::pair<ir::Type, uint64_t>, ir::LiteralId> scalars_;  ///< by the bits of their double
   std::vector<Result> results_;
   std::unordered_map<ir::InstrId, size_t> in_place_;  ///< results_ by parameter

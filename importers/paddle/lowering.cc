@@ -46,7 +46,11 @@ Lowering::Lowering(const Program& program, const Input& input, std::string_view 
   for (const Block& block : program.blocks) variables += block.variables.size() + block.missing.size();
   index_.reserve(variables);
   for (const Block& block : program.blocks) {
-    for (const Variable& variable : block.variables) declare(variable);
+    constexpr size_t kAhead = 16;
+    for (size_t k = 0; k < block.variables.size(); ++k) {
+      if (k + kAhead < block.variables.size()) index_.prefetch(base::hash64(block.variables[k + kAhead].name));
+      declare(block.variables[k]);
+    }
     for (const Variable& variable : block.missing) declare(variable);
     for (const Operator& op : block.operators) {
       for (const Slot& slot : op.inputs) {

@@ -29,9 +29,9 @@ std::vector<model::Note> placed(std::string_view text, std::vector<PlacedNote> n
   size_t at = 0, begin = 0;
   int64_t line = 1;
   for (PlacedNote& note : notes) {
-    for (; at < std::min(note.offset, text.size()); ++at) {
-      if (text[at] == '\n') ++line, begin = at + 1;
-    }
+    const size_t to = std::min(note.offset, text.size());
+    for (; (at = text.find('\n', at)) < to; ++at) ++line, begin = at + 1;
+    at = to;
     made.push_back({line, static_cast<int64_t>(note.offset - begin) + 1, std::move(note.code), std::move(note.text)});
   }
   return made;
@@ -85,10 +85,12 @@ class Handing {
     constexpr size_t kPart = 2048;
     base::Status handed;
     lowering.run(names, [&](size_t done) {
-      if (goes_ahead_ && handed.ok() && done % kPart == 0 && done < count()) handed = hand(lowering, done);
+      tell_shapes(lowering, done);
+      if (goes_ahead_ && handed.ok() && done % kPart == 0 && done < count()) handed = hand();
     });
     if (describing.valid()) describing.get();
-    return handed.ok() ? hand(lowering, count()) : handed;
+    tell_shapes(lowering, count());
+    return handed.ok() ? hand() : handed;
   }
 
   std::vector<model::Operator> left() { return std::move(left_); }  ///< those that do not go ahead of their module
@@ -103,16 +105,20 @@ class Handing {
 
   size_t count() const { return program_.blocks[0].operators.size(); }
 
-  /// Those before operator `done` of the program's own block, with what stands in their blocks.
-  base::Status hand(Lowering& lowering, size_t done) {
-    const size_t begin = handed_;
-    while (handed_ < shared_->all.size() && (done == count() || shared_->all[handed_].op->number != done)) ++handed_;
-    const std::span<Described> part = std::span(shared_->all).subspan(begin, handed_ - begin);
-    tell_operators(part, std::span(notes_).subspan(std::exchange(noted_, notes_.size())));
-    for (Described& one : part) {
+  /// Of those before operator `done` of the program's own block, and of what stands in their blocks.
+  void tell_shapes(Lowering& lowering, size_t done) {
+    for (; told_ < shared_->all.size() && (done == count() || shared_->all[told_].op->number != done); ++told_) {
+      Described& one = shared_->all[told_];
       one.record.shape = lowering.shape_of(*one.op);
       one.record.shape_from = one.record.shape.empty() ? model::Known::no : model::Known::given;
     }
+  }
+
+  /// Those whose shapes are told.
+  base::Status hand() {
+    const size_t begin = std::exchange(handed_, told_);
+    const std::span<Described> part = std::span(shared_->all).subspan(begin, told_ - begin);
+    tell_operators(part, std::span(notes_).subspan(std::exchange(noted_, notes_.size())));
     const auto make = [shared = shared_, begin, describes = goes_ahead_](size_t k) {
       Described& one = shared->all[begin + k];
       if (describes) shared->describer.describe(one);
@@ -126,7 +132,7 @@ class Handing {
   const std::shared_ptr<Shared> shared_;
   const paddle::Program& program_;
   const std::vector<PlacedNote>& notes_;
-  size_t noted_, handed_ = 0;
+  size_t noted_, told_ = 0, handed_ = 0;  ///< notes; of all
   const TakeModule& take_;
   const model::Source& source_;
   const bool goes_ahead_;

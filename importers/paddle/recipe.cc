@@ -58,6 +58,7 @@ Recipes::Recipes(const Program& program, const Normals& normals, const Sizes& si
   const std::vector<Variable>& variables = program.blocks[0].variables;
   ir::HashIndex by_name;
   std::unordered_map<std::string_view, std::string_view> from;
+  by_name.reserve(variables.size());
   for (size_t k = 0; k < variables.size(); ++k)
     by_name.find_or_add(base::hash64(variables[k].name), k, [&](size_t at) { return variables[at].name == variables[k].name; });
   const auto find = [&](std::string_view name) {
@@ -107,7 +108,8 @@ Recipes::Recipes(const Program& program, const Normals& normals, const Sizes& si
       if (found != nullptr && found->parameter && found->type.dims.size() == 1) recipes_.emplace(y, R"({"uniform": [0.5, 1.5]})");
     }
     const std::string_view master = first_argument(op.inputs, "MasterParam");
-    if (const auto same = recipes_.find(first_argument(op.inputs, "Param")); !master.empty() && same != recipes_.end())
+    if (master.empty()) continue;
+    if (const auto same = recipes_.find(first_argument(op.inputs, "Param")); same != recipes_.end())
       recipes_.emplace(master, std::string(same->second));
   }
 }

@@ -217,8 +217,9 @@ void find_aliases(Normal& normal) {
 }  // namespace
 
 std::string_view shown_type(const Operator& op) {
+  if (op.type.find('(') == std::string_view::npos) return without_dialect(op.type);
   const std::string_view given = text_of(op.attribute("op_name"));
-  return without_dialect(op.type.find('(') != std::string_view::npos && !given.empty() ? given : op.type);
+  return without_dialect(given.empty() ? op.type : given);
 }
 
 std::string_view plain_type(const Operator& op) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -94,10 +95,11 @@ struct Node {
   std::vector<Edge> inputs;      ///< of data, in order
   std::vector<int32_t> control;  ///< nodes that must run before
   Attributes attributes;
-  std::vector<ir::Shape> shapes;     ///< of its outputs as the program tells them or the model implies; empty: not told
-  std::vector<std::string> written;  ///< its inputs as the program writes them: "x:1", "^init"
-  std::string device, note;          ///< as written; what is special about it
-  std::string input;                 ///< of a variable or feed: how a replay fills it, a recipe; "": by use
+  std::vector<ir::Shape> shapes;          ///< of its outputs as the program tells them or the model implies; empty: not told
+  std::vector<std::string_view> written;  ///< its inputs as the program writes them: "x:1", "^init"
+  std::string_view device;                ///< as written
+  std::string note;                       ///< what is special about it
+  std::string input;                      ///< of a variable or feed: how a replay fills it, a recipe; "": by use
   int64_t line = 0;
   model::Launches launches = model::Launches::device;
 };
@@ -121,9 +123,12 @@ T attribute(const Node& node, std::string_view name, T otherwise) {
   return value == nullptr ? otherwise : *value;
 }
 
+using Texts = std::deque<std::string>;
+
 struct Graph {
   std::string name;
-  std::vector<Node> nodes;  ///< in the program's order, which need not be that of the data
+  std::vector<Node> nodes;                            ///< in the program's order, which need not be that of the data
+  std::vector<std::shared_ptr<const Texts>> texts{};  ///< what of the nodes' views is not in the program's own text, which must stay
 };
 
 }  // namespace importers::tensorflow

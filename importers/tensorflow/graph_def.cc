@@ -54,6 +54,7 @@ class GraphDefReader {
  public:
   GraphDefReader(const Input& input, GraphNodes read) : input_(input), told_(std::move(read.told)), notes_(std::move(read.notes)) {
     out_.graph.nodes = std::move(read.nodes);
+    out_.graph.texts = std::move(read.texts);
     out_.read = read.read;
     out_.dropped = read.dropped;
   }
@@ -79,14 +80,16 @@ class GraphDefReader {
     for (const Node& node : out_.graph.nodes) {
       if (without_cluster(node.name).empty()) return;
     }
+    const auto made = std::make_shared<Texts>();
     for (Node& node : out_.graph.nodes) {
       node.name = without_cluster(node.name);
-      for (std::string& input : node.written) {
+      for (std::string_view& input : node.written) {
         const bool control = input.starts_with('^');
-        const std::string_view rest = without_cluster(std::string_view(input).substr(control ? 1 : 0));
-        if (!rest.empty()) input = fmt::format("{}{}", control ? "^" : "", rest);
+        const std::string_view rest = without_cluster(input.substr(control ? 1 : 0));
+        if (!rest.empty()) input = control ? made->emplace_back(fmt::format("^{}", rest)) : rest;
       }
     }
+    out_.graph.texts.push_back(made);
     note("clusters", "names have the prefixes of auto-clustering; they are taken off, the attribute _XlaCluster tells the cluster");
   }
 
@@ -120,20 +123,20 @@ class GraphDefReader {
   /// Edges and shapes of all nodes, side by side; then the notes about them, in order.
   void finish_nodes() {
     struct Part {
-      std::vector<std::pair<size_t, const std::string*>> missing;  ///< node, input
+      std::vector<std::pair<size_t, std::string_view>> missing;  ///< node, input
       int64_t assumed = 0;
     };
     const auto parts = base::in_parts(operators_, kLeastNodes, [&](size_t begin, size_t end) {
       Part part;
       for (size_t i = begin; i < end; ++i) {
         Node& node = out_.graph.nodes[i];
-        connect(node, [&](const std::string& input) { part.missing.emplace_back(i, &input); });
+        connect(node, [&](std::string_view input) { part.missing.emplace_back(i, input); });
         if (node.shapes.empty()) part.assumed += find_shapes(i);
       }
       return part;
     });
     for (const Part& part : parts) {
-      for (const auto& [i, input] : part.missing) note_missing(out_.graph.nodes[i], *input);
+      for (const auto& [i, input] : part.missing) note_missing(out_.graph.nodes[i], input);
       assumed_ += part.assumed;
     }
     if (assumed_ > 0) out_.options = fmt::format("batch={}", batch());
@@ -142,7 +145,7 @@ class GraphDefReader {
   template <typename Missing>
   void connect(Node& node, Missing missing) const {
     const bool spread = !node.inputs.empty();  // its inputs are known
-    for (const std::string& input : node.written) {
+    for (const std::string_view input : node.written) {
       const InputName from = input_name(input);
       const auto found = static_cast<int32_t>(find(from.node));
       if (found < 0)
@@ -154,7 +157,7 @@ class GraphDefReader {
     }
   }
 
-  void note_missing(const Node& node, const std::string& input) {
+  void note_missing(const Node& node, std::string_view input) {
     note("missing-input", fmt::format("'{}' reads '{}', which is not in the graph", base::escaped(node.name), base::escaped(input)),
          node.line);
     if (out_.missing.empty()) out_.missing = fmt::format("'{}' reads '{}', which is not in the graph", node.name, input);
@@ -254,7 +257,7 @@ class GraphDefReader {
 model::Operator operator_of(const Node& node) {
   const bool filled = node.type == "Fill" && node.written.empty();
   model::Operator op = node_operator(node.name, filled ? "Const" : node.type, node.device, node.line);
-  op.inputs = node.written;
+  op.inputs.assign(node.written.begin(), node.written.end());
   if (!node.note.empty()) op.note = node.note;
   op.attributes = attributes_json(node);
   if (node.shapes.size() == 1) op.shape = ir::print(node.shapes[0], ir::LayoutPrint::without);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -82,7 +83,7 @@ class TextNodes {
 
 class NodeReader final : public GraphSink {
  public:
-  NodeReader(const Input& input, const GraphPieces& pieces) : input_(input), pieces_(pieces) {}
+  NodeReader(const Input& input, const GraphPieces& pieces) : input_(input), pieces_(pieces) { out_.texts.push_back(made_); }
 
   base::Result<GraphNodes> read(size_t begin, size_t end) {
     for (size_t k = begin; k < end; ++k) {
@@ -103,8 +104,8 @@ class NodeReader final : public GraphSink {
     message.each([&](const Field& field, Message part) {
       if (field.name == "name") node.name = unquoted(field.value);
       if (field.name == "op") node.type = unquoted(field.value);
-      if (field.name == "device") node.device = unquoted(field.value);
-      if (field.name == "input") node.written.push_back(unquoted(field.value));
+      if (field.name == "device") node.device = text(field.value);
+      if (field.name == "input") node.written.push_back(text(field.value));
       if (field.name == "attr") add_attribute(node, told, part);
     });
     node.line = line;
@@ -131,6 +132,16 @@ class NodeReader final : public GraphSink {
     out_.told.reserve(nodes);
   }
 
+  /// unquoted(value), as a view.
+  std::string_view text(std::string_view value) {
+    const bool plain = is_quoted(value) && value.find_first_of("\"\\", 1) == value.size() - 1;
+    if (is_quoted(value) && !plain) return made_->emplace_back(unquoted(value));
+    const std::string_view inner = plain ? value.substr(1, value.size() - 2) : value;
+    const std::string_view all = input_.bytes;
+    const bool stays = std::less_equal<>()(all.data(), inner.data()) && std::less<>()(inner.data(), all.data() + all.size());
+    return stays ? inner : made_->emplace_back(inner);
+  }
+
   static void add_attribute(Node& node, std::vector<GraphNodes::Told>& told, Message entry) {
     std::string key = entry.text("key");
     const Message value = entry.message("value");
@@ -149,6 +160,7 @@ class NodeReader final : public GraphSink {
 
   const Input& input_;
   const GraphPieces& pieces_;
+  const std::shared_ptr<Texts> made_ = std::make_shared<Texts>();
   GraphNodes out_;
 };
 
@@ -193,6 +205,7 @@ std::vector<model::Note> GraphNotes::take() {
 void GraphNodes::append(GraphNodes after) {
   append_to(nodes, after.nodes);
   append_to(told, after.told);
+  append_to(texts, after.texts);
   notes.append(std::move(after.notes));
   read += after.read;
   dropped += after.dropped;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,7 +63,8 @@ struct GraphNodes {
     std::vector<std::optional<Sizes>> shapes;
   };
   std::vector<Node> nodes;
-  std::vector<std::vector<Told>> told;  ///< by node
+  std::vector<std::vector<Told>> told;              ///< by node
+  std::vector<std::shared_ptr<const Texts>> texts;  ///< as of a Graph
   GraphNotes notes;
   int64_t read = 0, dropped = 0;
 

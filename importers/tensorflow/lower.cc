@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -233,8 +234,9 @@ class Lowerer final : public Variables {
   const Array* constant(Edge edge) const {
     if (edge.node < 0) return nullptr;
     const auto& by_port = constants_[static_cast<size_t>(edge.node)];
-    const auto found = by_port.find(edge.port);
-    return found == by_port.end() ? nullptr : &found->second;
+    if (by_port == nullptr) return nullptr;
+    const auto found = by_port->find(edge.port);
+    return found == by_port->end() ? nullptr : &found->second;
   }
   /// A value that is there, or a constant's, which becomes an instruction here.
   Value value(Edge edge) {
@@ -291,7 +293,13 @@ class Lowerer final : public Variables {
     return {};
   }
 
-  bool fold_node(const Node& node, std::map<int32_t, Array>& by_port) {
+  using Constants = std::map<int32_t, Array>;
+
+  bool fold_node(const Node& node, std::unique_ptr<Constants>& folded) {
+    static constexpr std::string_view kOfShapes[] = {"Shape", "ShapeN", "Size", "Rank"};
+    const auto is_constant = [&](const Edge& edge) { return constant(edge) != nullptr; };
+    if (!node.inputs.empty() && std::ranges::none_of(node.inputs, is_constant) && !among(kOfShapes, node.type)) return false;
+    Constants by_port;
     std::vector<const Array*> in;
     std::vector<ir::Shape> shapes(node.inputs.size());
     std::vector<const ir::Shape*> known(node.inputs.size(), nullptr);
@@ -311,7 +319,9 @@ class Lowerer final : public Variables {
       }
     }
     for (size_t port = 0; port < arrays.size(); ++port) by_port.emplace(static_cast<int32_t>(port), std::move(arrays[port]));
-    return !by_port.empty();
+    if (by_port.empty()) return false;
+    folded = std::make_unique<Constants>(std::move(by_port));
+    return true;
   }
 
   /// All that a rule sees of a node but for the values that its inputs are; "" if a constant is too long to be told apart by.
@@ -355,8 +365,9 @@ class Lowerer final : public Variables {
     lowering.constants.reserve(node.inputs.size());
     for (const Edge& edge : node.inputs) {
       const bool handle = edge.node >= 0 && handles_[static_cast<size_t>(resolved(edge).node)];
-      lowering.inputs.push_back(handle || constant(edge) != nullptr ? Value{} : value(edge));
-      lowering.constants.push_back(constant(edge));
+      const Array* array = constant(edge);
+      lowering.inputs.push_back(handle || array != nullptr ? Value{} : value(edge));
+      lowering.constants.push_back(array);
     }
     const std::string& key = key_of(node, lowering);
     program_.alike(failed_.contains(key) ? std::string_view() : key);
@@ -408,12 +419,12 @@ class Lowerer final : public Variables {
 
   const Graph& graph_;
   lowering::Program program_;
-  std::vector<Edge> origins_;                        ///< of identities
-  std::vector<Values> values_;                       ///< by node, by port
-  std::vector<std::map<int32_t, Array>> constants_;  ///< by node, by port
-  std::vector<bool> used_;                           ///< is some output of the node read?
-  std::vector<bool> handles_;                        ///< does the node stand for a variable?
-  lowering::Key key_;                                ///< of the node in hand
+  std::vector<Edge> origins_;                          ///< of identities
+  std::vector<Values> values_;                         ///< by node, by port
+  std::vector<std::unique_ptr<Constants>> constants_;  ///< by node, by port; none of most
+  std::vector<bool> used_;                             ///< is some output of the node read?
+  std::vector<bool> handles_;                          ///< does the node stand for a variable?
+  lowering::Key key_;                                  ///< of the node in hand
   std::map<std::pair<int32_t, int32_t>, State> states_;
   std::map<std::pair<int32_t, int32_t>, const ir::Shape*> read_whole_;  ///< shapes of variables that some node reads
   std::function<Value(size_t)> resolve_;

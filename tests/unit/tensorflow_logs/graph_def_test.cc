@@ -96,7 +96,7 @@ TEST(GraphDef, EdgesPortsAndControls) {
   EXPECT_EQ(y.control, std::vector<int32_t>{3});
   EXPECT_EQ(attribute(y, "transpose_b", true), false);
   EXPECT_EQ(attribute(y, "pads", std::vector<int64_t>()), (std::vector<int64_t>{1, 2}));
-  EXPECT_EQ(y.written, (std::vector<std::string>{"x", "w/Read:0", "^init"}));
+  EXPECT_EQ(y.written, (std::vector<std::string_view>{"x", "w/Read:0", "^init"}));
   EXPECT_EQ(y.line, 8);
   EXPECT_EQ(read.name, "test");
 }
@@ -155,7 +155,7 @@ TEST(GraphDef, PrefixesOfAutoClusteringAreTakenOff) {
     input: "^cluster_0/a" attr { key: "T" value { type: DT_FLOAT } } })");
   EXPECT_EQ(read.nodes[0].name, "a");
   EXPECT_EQ(read.nodes[1].name, "b/c");
-  EXPECT_EQ(read.nodes[1].written, (std::vector<std::string>{"a", "^a"}));
+  EXPECT_EQ(read.nodes[1].written, (std::vector<std::string_view>{"a", "^a"}));
   EXPECT_EQ(graph(R"(node { name: "cluster_0/a" op: "NoOp" } node { name: "b" op: "NoOp" })").nodes[0].name, "cluster_0/a");
 }
 
