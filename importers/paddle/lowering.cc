@@ -35,8 +35,8 @@ std::launch beside(const Program& program) {
 }
 
 Lowering::Lowering(const Program& program, const Input& input, std::string_view name, std::vector<PlacedNote>& notes)
-    : program_(program), notes_(notes), normals_(program), out_(name), sizes_(program, input.options) {
-  auto recipes = std::async(beside(program), [&] { return Recipes(program_, normals_, sizes_); });
+    : program_(program), notes_(notes), out_(name), sizes_(program, input.options) {
+  auto recipes = std::async(beside(program), [&] { return Recipes(program_, sizes_); });
   if (const std::string scaled = sizes_.text(); !scaled.empty()) notes_.push_back({program.offset, "scaled", scaled});
   const auto declare = [&](const Variable& variable) {
     Held& name = held(variable.name);
@@ -252,7 +252,9 @@ void Lowering::run(const Operator& given) {
   const std::string_view type = shown_type(given);
   const auto line = static_cast<int32_t>(std::clamp<int64_t>(given.file_line, 0, INT32_MAX));
   out_.at({name.empty() ? type : name, type, given.file, line});
-  lower(normals_.of(given));
+  Normal normal = paddle::normal(given, program_.form);
+  lower(normal);
+  last_ = std::move(normal);
 }
 
 void Lowering::lower(const Normal& normal) {
@@ -431,7 +433,8 @@ std::string Lowering::shape_of(const Operator& given) {
   };
   std::vector<std::string_view> shapes;
   Values values;
-  for (const Slot& slot : normals_.of(given).op().outputs) {
+  if (last_.given != &given) last_ = normal(given, program_.form);
+  for (const Slot& slot : last_.op().outputs) {
     if (slot.name == "XShape") continue;
     for (const std::string_view name : slot.arguments) {
       const Tensor* found = find(name);

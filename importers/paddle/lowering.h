@@ -102,7 +102,7 @@ class Lowering {
 
   const Program& program_;
   std::vector<PlacedNote>& notes_;
-  Normals normals_;
+  Normal last_;  ///< the operator that was lowered last
   lowering::Program out_;
   Sizes sizes_;
   Recipes recipes_;

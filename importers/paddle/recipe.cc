@@ -51,13 +51,25 @@ constexpr IndexRule kIndexRules[] = {
 constexpr std::string_view kPassing[] = {"cast",  "reshape2", "squeeze2",   "unsqueeze2", "assign",
                                          "slice", "split",    "transpose2", "expand_v2",  "flatten_contiguous_range"};
 
+using Origins = std::unordered_map<std::string_view, std::string_view>;  ///< of variables that have the values of another
+
+void pass_on(const Operator& op, Origins& from) {
+  if (std::ranges::find(kPassing, op.type) == std::end(kPassing)) return;
+  const std::string_view x = first_argument(op.inputs, op.type == "slice" ? "Input" : "X");
+  for (const Slot& slot : op.outputs) {
+    for (const std::string_view name : slot.arguments) {
+      if (name != x && !x.empty()) from.emplace(name, x);
+    }
+  }
+}
+
 }  // namespace
 
-Recipes::Recipes(const Program& program, const Normals& normals, const Sizes& sizes) {
+Recipes::Recipes(const Program& program, const Sizes& sizes) {
   if (program.blocks.empty()) return;
   const std::vector<Variable>& variables = program.blocks[0].variables;
   ir::HashIndex by_name;
-  std::unordered_map<std::string_view, std::string_view> from;
+  Origins from;
   by_name.reserve(variables.size());
   for (size_t k = 0; k < variables.size(); ++k)
     by_name.find_or_add(base::hash64(variables[k].name), k, [&](size_t at) { return variables[at].name == variables[k].name; });
@@ -74,15 +86,9 @@ Recipes::Recipes(const Program& program, const Normals& normals, const Sizes& si
     return found == nullptr ? std::vector<int64_t>() : sizes.assumed(found->type.dims);
   };
   for (const Operator& given : program.blocks[0].operators) {
-    const Operator& op = normals.of(given).op();
-    if (std::ranges::find(kPassing, op.type) != std::end(kPassing)) {
-      const std::string_view x = first_argument(op.inputs, op.type == "slice" ? "Input" : "X");
-      for (const Slot& slot : op.outputs) {
-        for (const std::string_view name : slot.arguments) {
-          if (name != x && !x.empty()) from.emplace(name, x);
-        }
-      }
-    }
+    const Normal normal = paddle::normal(given, program.form);
+    const Operator& op = normal.op();
+    pass_on(op, from);
     for (const RecipeRule& rule : kRecipeRules) {
       const std::string_view name = rule.type.empty() || rule.type == op.type ? first_argument(op.inputs, rule.slot) : std::string_view();
       if (!name.empty()) recipes_.emplace(name, rule.recipe);

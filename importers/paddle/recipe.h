@@ -14,7 +14,7 @@ namespace importers::paddle {
 class Recipes {
  public:
   Recipes() = default;
-  Recipes(const Program& program, const Normals& normals, const Sizes& sizes);
+  Recipes(const Program& program, const Sizes& sizes);
   /// A recipe as ../shared/oracle/README.md of the project's data defines them; "": by use in the module.
   std::string of(std::string_view variable) const;
 

@@ -7,7 +7,6 @@
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/lower.h"
-#include "src/base/parallel.h"
 
 namespace importers::paddle {
 namespace {
@@ -256,15 +255,6 @@ Normal normal(const Operator& op, Form form) {
   }
   if (in_place && !has_names) find_aliases(normal);
   return normal;
-}
-
-Normals::Normals(const Program& program) {
-  for (const Block& block : program.blocks) {
-    const size_t before = by_number_.size();
-    by_number_.resize(before + block.operators.size());
-    constexpr size_t kLeast = 1024;  // operators that are worth a thread
-    base::for_all(block.operators.size(), kLeast, [&](size_t k) { by_number_[before + k] = normal(block.operators[k], program.form); });
-  }
 }
 
 }  // namespace importers::paddle

@@ -27,14 +27,4 @@ std::string_view shown_type(const Operator& op);
 /// `op` must outlive the result.
 Normal normal(const Operator& op, Form form);
 
-/// Those of a program, which must outlive this.
-class Normals {
- public:
-  explicit Normals(const Program& program);
-  const Normal& of(const Operator& op) const { return by_number_[op.number]; }
-
- private:
-  std::vector<Normal> by_number_;
-};
-
 }  // namespace importers::paddle
