@@ -73,6 +73,7 @@ Best best_of(const Input& input) {
   for (const Importer& importer : kImporters) {
     const Match match = importer.match(input);
     if (match.how > best.how) best = {&importer, match.how};
+    if (best.how == Match::sure) break;  // no later one is stronger
   }
   return best;
 }

@@ -104,7 +104,7 @@ struct Import::Impl {
       constexpr size_t kWrittenTogether = size_t{1} << 16;
       for (size_t i = 0; i < operators.count; ++i) {
         operator_rows->give(operators.make(i));
-        if ((i + 1) % kWrittenTogether == 0) write_behind();
+        if (next.op % kWrittenTogether == 0) write_behind();
       }
       return background.status();
     });
