@@ -95,12 +95,23 @@ Folded unpack(const Host& host) {
   return all;
 }
 
+/// Of any rank: the gradient of a padding takes a column of it.
 Folded slice(const Host& host) {
-  if (host[0].rank() != 1 || !host[1].is_one() || !host[2].is_one()) return {};
-  const auto n = static_cast<int64_t>(host[0].values.size());
-  const int64_t begin = host[1].values[0], length = host[2].values[0] == -1 ? n - begin : host[2].values[0];
-  if (begin < 0 || begin > n || length < 0 || length > n - begin) return {};
-  return {vector_of({host[0].values.begin() + begin, host[0].values.begin() + begin + length})};
+  const Integers& from = host[0];
+  const size_t rank = from.dims.size();
+  if (rank == 0 || host[1].values.size() != rank || host[2].values.size() != rank) return {};
+  Integers out;
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t begin = host[1].values[d], left = from.dims[d] - begin, length = host[2].values[d] == -1 ? left : host[2].values[d];
+    if (begin < 0 || left < 0 || length < 0 || length > left) return {};
+    out.dims.push_back(length);
+  }
+  for (int64_t i = 0; i < elements(out.dims); ++i) {
+    int64_t at = 0, step = 1, rest = i;
+    for (size_t d = rank; d-- > 0; step *= from.dims[d], rest /= out.dims[d]) at += (host[1].values[d] + rest % out.dims[d]) * step;
+    out.values.push_back(from.values[static_cast<size_t>(at)]);
+  }
+  return {std::move(out)};
 }
 Folded strided_slice(const Host& host) {
   if (host[0].rank() != 1) return {};

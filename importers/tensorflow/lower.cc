@@ -283,7 +283,8 @@ class Lowerer final : public Variables {
     const std::string_view why = node.type.find("TensorList") != std::string::npos
                                      ? "lists of tensors, which loops fill, are not lowered; unroll the loop (Keras: unroll=True)"
                                  : among(kCalls, node.type) ? "it calls functions of the graph, which are not followed"
-                                                            : "its shape is not told; dump the graph with add_shapes=True";
+                                                            : "its shape is not told, or depends on data or on sizes left open; dump the "
+                                                              "graph with add_shapes=True, traced with whole shapes";
     return base::Error{fmt::format("{}: {}", placed(node), why)};
   }
 

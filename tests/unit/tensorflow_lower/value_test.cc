@@ -280,6 +280,15 @@ TEST(Folding, ShapesNeverBecomeInstructions) {
   EXPECT_EQ(module.shape(entry.instrs[1]).dims, (Dims{12, 2}));
 }
 
+TEST(Folding, TheGradientOfAPaddingTakesAColumnOfIt) {
+  SmallGraph s;
+  const int x = s.feed("x", {3, 4});
+  const int paddings = s.op("Pack", {s.integers({0, 0}), s.integers({1, 2})});
+  const int before = s.op("Slice", {paddings, s.integers({0, 0}), s.integers({2, 1})});
+  s.op("Slice", {x, s.op("Reshape", {before, s.integers({-1})}), s.integers({3, 1})});
+  EXPECT_EQ(computed(s.graph, {{"x", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}})[0], (Numbers{2, 6, 10}));
+}
+
 TEST(Folding, GradientsOfBroadcastsKnowWhatTheySum) {
   SmallGraph s;
   const int x = s.feed("x", {3, 4});
