@@ -139,6 +139,55 @@ Values scatter_nd(Lowering& l) {
   })};
 }
 
+/// (array, indices [n, depth], updates): the array with others at or combined into places of it.
+template <Op kOp, bool kNegated = false>
+Values tensor_scatter(Lowering& l) {
+  const Dims into = l.dims(0), indices = l.dims(1);
+  if (indices.empty() || indices.back() > static_cast<int64_t>(into.size()) || !ir::is_integer(l.shape(1).type))
+    return l.fail("its indices fit no dimensions");
+  const int64_t index_dims = static_cast<int64_t>(indices.size()) - 1;
+  if (joined({indices.begin(), indices.end() - 1}, from(into, indices.back())) != l.dims(2))
+    return l.fail("has updates of other dimensions than its places");
+  return l.fuse([&](Body& b, std::span<const Value> x) {
+    const Value updates = kNegated ? b.unary(Op::negate, x[2]) : x[2];
+    return Values{scattered(l, b, {kOp, indices.back(), index_dims, index_dims}, x[0], x[1], updates)};
+  });
+}
+
+/// (x, k): the k greatest of each line of the last dimension, in order, and their places.
+Values top_k(Lowering& l) {
+  const Dims k = l.integers(1), dims = l.dims(0);
+  if (!l.error.empty() || k.size() != 1) return l.fail("its number is not known");
+  if (dims.empty() || k[0] < 0 || k[0] > dims.back()) return l.fail("takes more than there are");
+  const Value both = l.entry().op(Op::topk, {{l.in(0)}}, {{"k", std::to_string(k[0])}, {"largest", "true"}});
+  const Value places = l.entry().element(both, 1);
+  const ir::Type type = attribute(l.node, "index_type", ir::Type::s32);
+  const auto as_asked = [&](Body& b, std::span<const Value> x) { return b.convert(x[0], type); };
+  return {l.entry().element(both, 0), type == ir::Type::s32 ? places : l.program.fuse1({{places}}, as_asked)};
+}
+
+/// (x, shifts, dimensions): elements move on, those at the end to the beginning.
+Values roll(Lowering& l) {
+  const Dims shifts = l.integers(1), axes = l.integers(2), dims = l.dims(0);
+  if (!l.error.empty() || shifts.size() != axes.size()) return l.fail("its shifts are not known");
+  for (const int64_t axis : axes) axis_of(l, axis, static_cast<int64_t>(dims.size()));
+  if (!l.error.empty()) return {};
+  return l.program.fuse({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
+    Value rolled = x[0];
+    for (size_t k = 0; k < axes.size(); ++k) {
+      const auto axis = static_cast<size_t>(from_end(axes[k], static_cast<int64_t>(dims.size())));
+      const int64_t n = dims[axis], moved = n == 0 ? 0 : (shifts[k] % n + n) % n;
+      if (moved == 0) continue;
+      std::vector<ir::SliceDim> whole;
+      for (const int64_t size : dims) whole.push_back({0, size, 1});
+      auto first = whole, last = whole;
+      first[axis] = {n - moved, n, 1}, last[axis] = {0, n - moved, 1};
+      rolled = b.concatenate({{b.slice(rolled, first), b.slice(rolled, last)}}, static_cast<int64_t>(axis));
+    }
+    return Values{rolled};
+  });
+}
+
 /// A table of rows as its variable holds it now, for indices of these dimensions and rows of those. Where nothing tells how many rows it
 /// has, a number is assumed.
 Value table(Lowering& l, const Dims& indices, const Dims& rows) {
@@ -296,6 +345,13 @@ constexpr Rule kIndexRules[] = {
     {"UnsortedSegmentProd", unsorted_segments<Op::multiply>, 3},
     {"UnsortedSegmentMax", unsorted_segments<Op::maximum>, 3},
     {"UnsortedSegmentMin", unsorted_segments<Op::minimum>, 3},
+    {"TensorScatterUpdate", tensor_scatter<Op::copy>, 3},
+    {"TensorScatterAdd", tensor_scatter<Op::add>, 3},
+    {"TensorScatterSub", tensor_scatter<Op::add, true>, 3},
+    {"TensorScatterMax", tensor_scatter<Op::maximum>, 3},
+    {"TensorScatterMin", tensor_scatter<Op::minimum>, 3},
+    {"TopKV2", top_k, 2},
+    {"Roll", roll, 3},
     {"OneHot", one_hot, 4},
     {"ArgMax", place_of<Op::maximum>, 2},
     {"ArgMin", place_of<Op::minimum>, 2},

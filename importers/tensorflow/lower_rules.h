@@ -69,6 +69,7 @@ std::span<const Rule> math_rules();   ///< elementwise, gradients of activations
 std::span<const Rule> move_rules();   ///< shapes and places
 std::span<const Rule> slice_rules();  ///< parts of arrays, and their gradients
 std::span<const Rule> index_rules();  ///< places that data names
+std::span<const Rule> linear_rules();  ///< Einstein sums, diagonals, factorisations, Fourier transforms
 std::span<const Rule> convolution_rules();
 std::span<const Rule> image_rules();     ///< pools, blocks, sizes
 std::span<const Rule> network_rules();   ///< products, biases, normalisation, losses
