@@ -59,22 +59,11 @@ std::string_view word(ir::Direction direction) {
   return kWords[static_cast<size_t>(direction)];
 }
 
-/// What leaves every value as it is.
-double neutral(Op op, ir::Type type) {
-  const bool is_floating = ir::is_float(type);
-  const double greatest =
-      is_floating ? std::numeric_limits<double>::infinity() : std::ldexp(1.0, std::min(ir::info(type).significant_bits, 62) - 1);
-  switch (op) {
-    case Op::multiply:
-    case Op::and_:
-      return 1;
-    case Op::maximum:
-      return -greatest;
-    case Op::minimum:
-      return greatest;
-    default:
-      return 0;
-  }
+/// What leaves every value as it is: a scalar.
+ir::Literal neutral(Op op, ir::Type type) {
+  if (op == Op::maximum) return ir::least_literal(type);
+  if (op == Op::minimum) return ir::greatest_literal(type);
+  return ir::scalar_literal(type, op == Op::multiply ? int64_t{1} : op == Op::and_ ? int64_t{-1} : int64_t{0});
 }
 
 }  // namespace
@@ -251,7 +240,8 @@ Value Body::reduce(Op op, Value value, const Dims& dimensions) {
   if (dimensions.empty()) return value;
   const ir::Type of = type(value);
   const ir::CompId reducer = program_.reducer(op, of);
-  return this->op(Op::reduce, {{value, constant(of, neutral(op, of))}}, {{"dimensions", braces(dimensions)}}, nullptr, {{reducer}});
+  return this->op(Op::reduce, {{value, constant(ir::array_shape(of, {}), neutral(op, of))}}, {{"dimensions", braces(dimensions)}}, nullptr,
+                  {{reducer}});
 }
 
 Value Body::reduce_keep(Op op, Value value, const Dims& dimensions) {
@@ -263,7 +253,8 @@ Value Body::reduce_keep(Op op, Value value, const Dims& dimensions) {
 Value Body::reduce_window(Op op, Value value, std::span<const ir::WindowDim> window) {
   const ir::Type of = type(value);
   const ir::CompId reducer = program_.reducer(op, of);
-  return this->op(Op::reduce_window, {{value, constant(of, neutral(op, of))}}, {{"window", window_text(window)}}, nullptr, {{reducer}});
+  return this->op(Op::reduce_window, {{value, constant(ir::array_shape(of, {}), neutral(op, of))}}, {{"window", window_text(window)}},
+                  nullptr, {{reducer}});
 }
 
 Value Body::select_and_scatter(Value operand, std::span<const ir::WindowDim> window, Value source) {

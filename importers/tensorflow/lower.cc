@@ -133,6 +133,7 @@ class Lowerer final : public Variables {
       const Edge variable = resolved(node.inputs[0]);
       read_whole_.try_emplace({variable.node, variable.port}, &node.shapes[0]);
     }
+    for (const Node& node : graph_.nodes) note_assigned(node);
   }
 
   base::Result<Lowered> run() {
@@ -180,6 +181,15 @@ class Lowerer final : public Variables {
   }
 
  private:
+  /// What a variable is assigned, or added to it, has its shape.
+  void note_assigned(const Node& node) {
+    static constexpr std::string_view kAssigns[] = {"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"};
+    if (!among(kAssigns, node.type) || node.inputs.size() < 2 || node.inputs[0].node < 0 || node.inputs[1].node < 0) return;
+    const Edge variable = resolved(node.inputs[0]), value = node.inputs[1];
+    const std::vector<ir::Shape>& shapes = graph_.nodes[static_cast<size_t>(value.node)].shapes;
+    if (value.port < 0 || static_cast<size_t>(value.port) >= shapes.size() || !is_sane(shapes[static_cast<size_t>(value.port)])) return;
+    read_whole_.try_emplace({variable.node, variable.port}, &shapes[static_cast<size_t>(value.port)]);
+  }
   /// Handles pass through identities.
   Edge resolved(Edge edge) const {
     const Edge origin = edge.node < 0 ? kNoOrigin : origins_[static_cast<size_t>(edge.node)];
@@ -427,7 +437,7 @@ class Lowerer final : public Variables {
   std::vector<bool> handles_;                          ///< does the node stand for a variable?
   lowering::Key key_;                                  ///< of the node in hand
   std::map<std::pair<int32_t, int32_t>, State> states_;
-  std::map<std::pair<int32_t, int32_t>, const ir::Shape*> read_whole_;  ///< shapes of variables that some node reads
+  std::map<std::pair<int32_t, int32_t>, const ir::Shape*> read_whole_;  ///< shapes of variables that some node reads or assigns
   std::function<Value(size_t)> resolve_;
   std::unordered_set<std::string> failed_;  ///< keys of nodes that could not be lowered: each tells why
   std::vector<model::Note> notes_;

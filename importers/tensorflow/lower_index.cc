@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "importers/tensorflow/lower_rules.h"
@@ -106,10 +107,13 @@ Values gather_nd(Lowering& l) {
   });
 }
 
-/// What rows hold that nothing is combined into.
-double start_of(Op op, ir::Type type) {
-  const double greatest = ir::is_float(type) ? 3.4028234663852886e38 : std::ldexp(1.0, std::min(ir::info(type).significant_bits, 62) - 1);
-  return op == Op::maximum ? -greatest : op == Op::minimum ? greatest : op == Op::multiply ? 1 : 0;
+/// What rows hold that nothing is combined into: of a maximum the least finite number.
+ir::Literal start_of(Op op, ir::Type type) {
+  constexpr double kGreatest = std::numeric_limits<float>::max();
+  if (ir::is_float(type) && (op == Op::maximum || op == Op::minimum))
+    return ir::scalar_literal(type, op == Op::maximum ? -kGreatest : kGreatest);
+  if (op == Op::maximum) return ir::least_literal(type);
+  return op == Op::minimum ? ir::greatest_literal(type) : ir::scalar_literal(type, op == Op::multiply ? int64_t{1} : int64_t{0});
 }
 
 /// (data, ids, number of segments).
@@ -123,7 +127,8 @@ Values unsorted_segments(Lowering& l) {
   const auto rank = static_cast<int64_t>(ids.size());
   return {l.program.fuse1({{l.in(0), l.in(1)}}, [&](Body& b, std::span<const Value> x) {
     const ir::Type type = b.type(x[0]);
-    return scattered(l, b, {kOp, 1, rank, rank}, b.fill(type, result, start_of(kOp, type)), x[1], x[0]);
+    return scattered(l, b, {kOp, 1, rank, rank}, b.broadcast(b.constant(ir::array_shape(type, {}), start_of(kOp, type)), result, {}), x[1],
+                     x[0]);
   })};
 }
 
@@ -164,6 +169,31 @@ Values top_k(Lowering& l) {
   const ir::Type type = attribute(l.node, "index_type", ir::Type::s32);
   const auto as_asked = [&](Body& b, std::span<const Value> x) { return b.convert(x[0], type); };
   return {l.entry().element(both, 0), type == ir::Type::s32 ? places : l.program.fuse1({{places}}, as_asked)};
+}
+
+/// Each number once, in the order in which they first stand, and for every element the place of its number there. How many there are is
+/// data: the result is as long as x, and behind them stands -1, which no scatter takes for a row.
+Values unique(Lowering& l) {
+  constexpr int64_t kMost = 1 << 16;  // every element is compared with every other
+  const Dims dims = l.dims(0);
+  const ir::Type type = l.shape(0).type, index = attribute(l.node, "out_idx", ir::Type::s32);
+  if (dims.size() != 1 || dims[0] == 0 || !ir::is_integer(type)) return l.fail("of other than a vector of integers");
+  const int64_t n = dims[0];
+  if (n > kMost) return l.fail(fmt::format("compares more than {} elements with one another", kMost));
+  l.assumed = "how many it finds is data; it runs with its bound, and what is over is -1";
+  return l.program.fuse({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
+    const Dims square{n, n};
+    const Value equal = b.compare(Direction::EQ, b.broadcast(x[0], square, {0}), b.broadcast(x[0], square, {1}));
+    const Value places = b.iota(ir::Type::s32, square, 1);
+    const Value first = b.reduce(Op::minimum, b.select(equal, places, b.like(places, static_cast<double>(n))), {1});
+    const Value is_first = b.compare(Direction::EQ, first, b.iota(ir::Type::s32, dims, 0));
+    std::vector<ir::WindowDim> before(1);
+    before[0].size = std::max<int64_t>(1, n), before[0].pad_low = n - 1;
+    const Value rank = b.binary(Op::subtract, b.reduce_window(Op::add, b.convert(is_first, ir::Type::s32), before), 1);
+    const Value at = b.reshape(b.select(is_first, rank, b.like(rank, -1)), {n, 1});
+    const Value found = scattered(l, b, {Op::copy, 1, 1, 1}, b.fill(type, dims, -1), at, x[0]);
+    return Values{found, b.convert(gathered(b, rank, first, 0), index)};
+  });
 }
 
 /// (x, shifts, dimensions): elements move on, those at the end to the beginning.
@@ -352,6 +382,7 @@ constexpr Rule kIndexRules[] = {
     {"TensorScatterMin", tensor_scatter<Op::minimum>, 3},
     {"TopKV2", top_k, 2},
     {"Roll", roll, 3},
+    {"Unique", unique},
     {"OneHot", one_hot, 4},
     {"ArgMax", place_of<Op::maximum>, 2},
     {"ArgMin", place_of<Op::minimum>, 2},

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
 
 namespace ir {
 namespace {
@@ -169,6 +170,18 @@ Literal scalar_literal(Type type, int64_t value) {
   else
     store(literal, width == 64 ? bits : bits & ((uint64_t{1} << width) - 1), bytes(type));
   return literal;
+}
+
+Literal greatest_literal(Type type) {
+  if (is_float(type)) return scalar_literal(type, std::numeric_limits<double>::infinity());
+  const int bits = info(type).significant_bits - (info(type).kind == TypeInfo::Kind::signed_ ? 1 : 0);
+  return scalar_literal(type, static_cast<int64_t>(bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1));
+}
+
+Literal least_literal(Type type) {
+  if (is_float(type)) return scalar_literal(type, -std::numeric_limits<double>::infinity());
+  const bool is_signed = info(type).kind == TypeInfo::Kind::signed_;
+  return scalar_literal(type, is_signed ? static_cast<int64_t>(~uint64_t{0} << (info(type).significant_bits - 1)) : int64_t{0});
 }
 
 std::string print(const Literal& literal, const Shape& shape) {

@@ -24,6 +24,9 @@ double as_double(const Literal& literal, Type type, int64_t index, int part = 0)
 int64_t as_int(const Literal& literal, Type type, int64_t index);
 /// Rounded to nearest even / truncated to the type's width.
 Literal scalar_literal(Type type, double value);
+/// The greatest and the least number of a type that is not complex; of floats infinity.
+Literal greatest_literal(Type type);
+Literal least_literal(Type type);
 Literal scalar_literal(Type type, int64_t value);
 /// Text between the parentheses of `constant(…)`; `shape` gives type and dims.
 std::string print(const Literal& literal, const Shape& shape);

@@ -156,5 +156,47 @@ TEST(Places, TheGreatestRolledAndScattered) {
   EXPECT_EQ(results.at(5), (Numbers{6, 9, 6, 8, 3, 4}));
 }
 
+TEST(Reductions, OfIntegersBeginAtTheEndsOfTheirType) {
+  SmallGraph s;
+  const int ints = s.feed("ints", {3}, ir::Type::s32), bytes = s.feed("bytes", {3}, ir::Type::u8),
+            small = s.feed("small", {3}, ir::Type::s8);
+  for (const int x : {ints, bytes, small}) s.op("Min", {x, s.integers({0})}), s.op("Max", {x, s.integers({0})});
+  const int ids = s.feed("ids", {3}, ir::Type::s32);
+  s.op("UnsortedSegmentMin", {ints, ids, s.integers({2}, true)});
+  s.op("UnsortedSegmentMax", {bytes, ids, s.integers({2}, true)});
+  const auto results = computed(s.graph, {{"ints", {3, -7, 9}}, {"bytes", {200, 3, 250}}, {"small", {-5, -6, -7}}, {"ids", {0, 0, 0}}});
+  const Numbers expected[] = {{-7}, {9}, {3}, {250}, {-7}, {-5}, {-7, 2147483647}, {250, 0}};
+  for (size_t k = 0; k < std::size(expected); ++k) EXPECT_EQ(results.at(k), expected[k]) << k;
+}
+
+/// Rows of a table that are looked up more than once have one gradient: what the sparse optimizers of Keras do.
+TEST(Places, NumbersOnceInTheirOrderWithTheirBound) {
+  SmallGraph s;
+  const int x = s.feed("x", {5}, ir::Type::s32), rows = s.feed("rows", {5});
+  const int once = s.op("Unique", {x});
+  const int size =
+      s.op("StridedSlice", {s.op("Shape", {once}), s.integers({0}), s.integers({1}), s.integers({1})}, {{"shrink_axis_mask", int64_t{1}}});
+  s.op("Cast", {once}, {{"DstT", ir::Type::f32}});
+  s.op("Cast", {Output(once, 1)}, {{"DstT", ir::Type::f32}});
+  s.op("UnsortedSegmentSum", {rows, Output(once, 1), size});
+  const auto results = computed(s.graph, {{"x", {5, 3, 5, 9, 3}}, {"rows", {1, 2, 4, 8, 16}}}, 1);
+  EXPECT_EQ(results.at(0), (Numbers{5, 3, 9, -1, -1}));
+  EXPECT_EQ(results.at(1), (Numbers{0, 1, 0, 2, 1}));
+  EXPECT_EQ(results.at(2), (Numbers{5, 18, 8, 0, 0}));
+}
+
+TEST(Variables, WhatIsAddedTellsTheShapeOfATable) {
+  SmallGraph s;
+  const int table = s.op("Placeholder", {}, {{"dtype", ir::Type::opaque}}), at = s.feed("at", {1}, ir::Type::s32);
+  const int rows = s.op("ResourceGather", {table, at}, {{"dtype", ir::Type::f32}});
+  s.graph.nodes[static_cast<size_t>(rows)].shapes = {ir::array_shape(ir::Type::f32, {1, 2})};
+  s.op("Neg", {rows});
+  s.op("AssignSubVariableOp", {table, s.feed("step", {3, 2})});
+  const std::string name = s.graph.nodes[static_cast<size_t>(table)].name;
+  const auto results = computed(s.graph, {{name, {1, 2, 3, 4, 5, 6}}, {"at", {1}}, {"step", {1, 1, 1, 1, 1, 1}}});
+  EXPECT_EQ(results.at(0), (Numbers{-3, -4}));
+  EXPECT_EQ(results.at(1), (Numbers{0, 1, 2, 3, 4, 5}));
+}
+
 }  // namespace
 }  // namespace importers::tensorflow

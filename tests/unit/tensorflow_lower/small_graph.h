@@ -78,14 +78,14 @@ inline Numbers numbers(const replay::Tensor& tensor) {
   return result;
 }
 
-/// The program's results for inputs by name.
-inline std::vector<Numbers> computed(const Graph& graph, const std::map<std::string, Numbers>& inputs) {
+/// The program's results for inputs by name; `notes`: how many it makes.
+inline std::vector<Numbers> computed(const Graph& graph, const std::map<std::string, Numbers>& inputs, size_t notes = 0) {
   const auto lowered = lower(graph);
   if (!lowered.ok()) {
     ADD_FAILURE() << lowered.error().message;
     return {};
   }
-  for (const model::Note& note : lowered->notes) ADD_FAILURE() << note.text;
+  EXPECT_EQ(lowered->notes.size(), notes) << (lowered->notes.empty() ? "" : lowered->notes[0].text);
   const ir::Module& module = lowered->module;
   const ir::Computation& entry = module.comp(module.entry);
   std::vector<replay::Tensor> arguments;
