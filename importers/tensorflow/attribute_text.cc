@@ -205,6 +205,8 @@ constexpr OutputRow kOutputs[] = {
 
 /// What most ops call the type of their outputs.
 constexpr std::string_view kTypeAttributes[] = {"T", "dtype", "output_type", "out_type", "Tparams", "Tidx"};
+/// Of calls and of what gives several unlike results: a type for each.
+constexpr std::string_view kTypeLists[] = {"Tout", "output_types", "dtypes"};
 
 std::optional<ir::Type> type_attribute(const Node& node, std::string_view name) {
   const auto* type = find_attribute<ir::Type>(node, name);
@@ -329,6 +331,10 @@ std::optional<ir::Type> output_type(const Node& node, size_t port) {
   }
   for (const std::string_view name : kTypeAttributes) {
     if (const auto given = type_attribute(node, name)) return given;
+  }
+  for (const std::string_view name : kTypeLists) {
+    const auto* types = find_attribute<std::vector<std::string>>(node, name);
+    if (types != nullptr && port < types->size()) return ir::find_type((*types)[port]);
   }
   return std::nullopt;
 }
