@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replay/device/cpu/long_weights.h"
+#include "tests/unit/device_cpu/drawn.h"
 
 namespace {
 
@@ -31,15 +32,6 @@ Convolution gradient_of(const OnePlace& c) {
   columns.in = width, columns.window = c.columns, columns.window_dilation = c.stride, columns.x = c.in, columns.w = c.out;
   op.dims = {rows, columns};
   return op;
-}
-
-std::vector<float> drawn(int64_t count, uint32_t state) {
-  std::vector<float> out(static_cast<size_t>(count));
-  for (float& value : out) {
-    state = state * 1664525 + 1013904223;
-    value = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-31F;
-  }
-  return out;
 }
 
 /// The largest error in units of 2^-24 times the sum of the terms' sizes, over some elements that meet all columns of tiles.

@@ -8,21 +8,13 @@
 
 #include "replay/device/cpu/packed_kernels.h"
 #include "replay/device/cpu/winograd.h"
+#include "tests/unit/device_cpu/drawn.h"
 
 namespace {
 
 using replay::Convolution;
 using replay::cpu::Native;
 using replay::cpu::Scratch;
-
-std::vector<float> random_floats(int64_t count, uint32_t state) {
-  std::vector<float> out(static_cast<size_t>(count));
-  for (float& value : out) {
-    state = state * 1664525 + 1013904223;
-    value = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-31F;
-  }
-  return out;
-}
 
 /// Images of rows × columns places and 3×3 windows, `low` and `high` places of padding.
 struct Case {
@@ -94,8 +86,8 @@ int64_t size_of(const Convolution& c, const Convolution::Operand& o, int64_t out
 
 void expect_values(const Convolution& op, decltype(&replay::cpu::make_winograd) make, const std::string& what) {
   using D = Convolution::Dim;
-  const auto x = random_floats(size_of(op, op.x, op.batch, op.in_features, &D::in, &D::x), 1);
-  const auto w = random_floats(size_of(op, op.w, op.out_features, op.in_features, &D::window, &D::w), 2);
+  const auto x = drawn(size_of(op, op.x, op.batch, op.in_features, &D::in, &D::x), 1);
+  const auto w = drawn(size_of(op, op.w, op.out_features, op.in_features, &D::window, &D::w), 2);
   const int64_t count = size_of(op, op.y, op.batch, op.out_features, &D::out, &D::y);
   for (const int threads : {1, 2, 3}) {
     const auto native = make(op, threads, std::make_shared<Scratch>());
@@ -168,7 +160,7 @@ TEST(Winograd, OtherShapesAreRefused) {
 /// One tile: a row of 16 features of every place.
 struct Planes {
   explicit Planes(size_t count, uint32_t seed = 0) : data(count * 16) {
-    if (seed != 0) data = random_floats(static_cast<int64_t>(count) * 16, seed);
+    if (seed != 0) data = drawn(static_cast<int64_t>(count) * 16, seed);
     for (size_t i = 0; i < count; ++i) at.push_back(data.data() + i * 16), from.push_back(at.back());
   }
   std::vector<float> data;
