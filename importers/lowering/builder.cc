@@ -192,6 +192,14 @@ ir::CompId Program::scalar_function(std::string_view name, ir::Type type, const 
   return add(std::move(body.comp_), fmt::format("{}.{}", name, ir::text(type)), root);
 }
 
+ir::CompId Program::order(ir::Direction direction, ir::Type key, ir::Type value) {
+  Body body(*this);
+  const Value a = body.parameter("a", ir::array_shape(key, {})), b = body.parameter("b", ir::array_shape(key, {}));
+  body.parameter("value_a", ir::array_shape(value, {})), body.parameter("value_b", ir::array_shape(value, {}));
+  const Value root = body.compare(direction, a, b);
+  return add(std::move(body.comp_), fmt::format("order.{}", ir::text(key)), root);
+}
+
 ir::CompId Program::reducer(Op op, ir::Type type) {
   const auto [known, fresh] = functions_.try_emplace({op, type}, 0);
   if (fresh) known->second = scalar_function(ir::text(op), type, [op](Body& body, Value a, Value b) { return body.op(op, {{a, b}}); });

@@ -53,6 +53,9 @@ class Program {
   ir::CompId greater_or_equal(ir::Type type);
   ir::CompId scalar_function(std::string_view name, ir::Type type, const std::function<Value(Body&, Value, Value)>& write);
 
+  /// Of sort with values: whether the first of two keys comes before the second. Parameters: key, key, value, value.
+  ir::CompId order(ir::Direction direction, ir::Type key, ir::Type value);
+
   /// A result of the program, in order. In place: the value takes the parameter's memory; the last one for a parameter counts.
   void result(Value value);
   void result_in_place(Value value, Value parameter);

@@ -112,6 +112,15 @@ int64_t Call::integer(std::string_view attribute, int64_t otherwise, std::string
   return std::fabs(value) <= static_cast<double>(kMostSize) ? static_cast<int64_t>(value) : otherwise;
 }
 
+std::vector<double> Call::numbers(std::string_view attribute, std::string_view slot) {
+  if (has(slot)) return told_by(slot).value_or(std::vector<double>());
+  std::vector<double> all;
+  const std::string_view written = text(attribute);
+  if (const auto one = number_of(written)) return {*one};
+  for (const std::string_view item : items_of(written)) all.push_back(number_of(item).value_or(0));
+  return all;
+}
+
 bool Call::flag(std::string_view attribute, bool otherwise) { return flag_of(text(attribute)).value_or(otherwise); }
 
 double Call::scaled(double value) const {
@@ -126,9 +135,18 @@ std::optional<ir::Type> Call::named_type(std::string_view attribute) const { ret
 void Call::set(std::string_view slot, Value value, size_t k) {
   const Slot* found = slot_of(op_.outputs, slot);
   if (found == nullptr || k >= found->arguments.size() || found->arguments[k].empty()) return;
+  if (k == 0 && !wants(slot)) return;
   Tensor tensor;
   tensor.value = value;
   lowering_.bind(found->arguments[k], std::move(tensor));
+}
+
+Value Call::as_declared(std::string_view slot, Value value) {
+  const Slot* found = slot_of(op_.outputs, slot);
+  const Variable* variable = found == nullptr || found->arguments.empty() ? nullptr : lowering_.declared(found->arguments[0]);
+  if (variable == nullptr || variable->type.kind != Type::Kind::tensor) return value;
+  const Dims dims = lowering_.sizes_.assumed(variable->type.dims);
+  return elements_of(dims) == elements_of(entry().dims(value)) ? entry().reshape(value, dims) : value;
 }
 
 void Call::set_list(std::string_view slot, const Values& values) {

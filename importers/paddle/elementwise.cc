@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "importers/paddle/attribute.h"
-#include "importers/paddle/lower.h"
+#include "importers/paddle/unary.h"
 
 namespace importers::paddle {
 
@@ -17,13 +17,6 @@ void copy(Call& c) { c.set("Out", c.entry().unary(ir::Op::copy, c.in("X"))); }
 namespace {
 
 using ir::Op;
-
-Value over(Body& b, Value x, Value y) { return b.binary(Op::divide, x, y); }
-Value from(Body& b, double x, Value y) { return b.binary(Op::subtract, b.like(y, x), y); }
-Value choose(Body& b, ir::Direction direction, Value x, double limit, Value yes, Value no) {
-  return b.select(b.compare(direction, x, b.like(x, limit)), yes, no);
-}
-Value sigmoid(Body& b, Value x) { return b.unary(Op::logistic, x); }
 
 // ---------------------------------------------------------------- one operand
 
@@ -49,9 +42,9 @@ Value hard_swish(Call& c, Body& b, Value x) {
   const Value gate = b.binary(Op::minimum, b.binary(Op::maximum, plus(b, x, c.number("offset", 3)), 0.0), c.number("threshold", 6));
   return times(b, times(b, x, gate), 1 / c.number("scale", 6));
 }
-Value softplus(Call&, Body& b, Value x) {  // log(1 + e^x) without overflow
-  const Value tail = b.unary(Op::log_plus_one, b.unary(Op::exponential, b.unary(Op::negate, b.unary(Op::abs, x))));
-  return plus(b, b.binary(Op::maximum, x, 0.0), tail);
+Value softplus(Call& c, Body& b, Value x) {
+  const double beta = c.number("beta", 1);
+  return times(b, log_one_plus_exp(b, times(b, x, beta)), 1 / beta);
 }
 
 constexpr double kTanhScale = 0.7978845608028654;  ///< √(2/π)
@@ -73,13 +66,6 @@ Value power(Call& c, Body& b, Value x) {
   return factor == 2 ? times(b, x, x) : factor == 1 ? x : b.binary(Op::power, x, factor);
 }
 
-using Unary = Value (*)(Call&, Body&, Value);
-
-template <Unary kFunction>
-void unary(Call& c) {
-  c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) { return b.convert(kFunction(c, b, widen(b, in[0])), b.type(in[0])); }));
-}
-
 /// The result is a truth value.
 template <Unary kFunction>
 void test(Call& c) {
@@ -89,24 +75,7 @@ Value is_finite(Call&, Body& b, Value x) { return b.unary(Op::is_finite, x); }
 Value is_nan(Call&, Body& b, Value x) { return b.compare(ir::Direction::NE, x, x); }
 Value logical_not(Call&, Body& b, Value x) { return b.unary(Op::not_, b.convert(x, ir::Type::pred)); }
 
-// ---------------------------------------------------------------- gradients of one operand: x, out and dout as far as the operator has
-// them
-
-struct Point {
-  Value x, out, dout;
-};
-using Slope = Value (*)(Call&, Body&, const Point&);
-
-/// What the slope is a function of.
-enum class Of : uint8_t { x, out };
-
-template <Slope kSlope, Of kOf>
-void unary_grad(Call& c) {
-  c.set("X@GRAD", c.fuse1({c.in("Out@GRAD"), c.in(kOf == Of::x ? "X" : "Out")}, [&](Body& b, In in) {
-    const Value dout = widen(b, in[0]), at = widen(b, in[1]);
-    return b.convert(kSlope(c, b, kOf == Of::x ? Point{at, {}, dout} : Point{{}, at, dout}), b.type(in[0]));
-  }));
-}
+// ---------------------------------------------------------------- gradients of one operand
 
 Value relu_slope(Call&, Body& b, const Point& p) { return choose(b, ir::Direction::GT, p.out, 0, p.dout, b.like(p.dout, 0)); }
 Value sigmoid_slope(Call&, Body& b, const Point& p) { return times(b, p.dout, times(b, p.out, from(b, 1, p.out))); }
@@ -128,7 +97,7 @@ Value silu_slope(Call&, Body& b, const Point& p) {
 Value leaky_relu_slope(Call& c, Body& b, const Point& p) {
   return choose(b, ir::Direction::GT, p.x, 0, p.dout, times(b, p.dout, c.number("alpha", c.number("negative_slope", 0.02))));
 }
-Value softplus_slope(Call&, Body& b, const Point& p) { return times(b, p.dout, sigmoid(b, p.x)); }
+Value softplus_slope(Call& c, Body& b, const Point& p) { return times(b, p.dout, sigmoid(b, times(b, p.x, c.number("beta", 1)))); }
 Value power_slope(Call& c, Body& b, const Point& p) {
   const double factor = c.number("factor", 1, "FactorTensor");
   const Value inner = factor == 2 ? p.x : b.binary(Op::power, p.x, factor - 1);
@@ -177,6 +146,18 @@ void floor_divide(Call& c) {
     const Value x = exact ? b.convert(in[0], ir::Type::f64) : widen(b, in[0]);
     const Value y = b.convert(in[1], b.type(x));
     return b.convert(b.unary(Op::floor, b.binary(Op::divide, x, aligned(b, x, y, c.integer("axis", -1)))), b.type(in[0]));
+  }));
+}
+
+/// x − ⌊x / y⌋·y
+void modulo(Call& c) {
+  if (!c.pair_fits(c.integer("axis", -1))) return;
+  c.set("Out", c.fuse1({c.in("X"), c.in("Y")}, [&](Body& b, In in) {
+    const bool exact = ir::is_integer(b.type(in[0]));
+    const Value wide_x = exact ? b.convert(in[0], ir::Type::f64) : widen(b, in[0]);
+    const auto [x, y] = b.alike(wide_x, aligned(b, wide_x, b.convert(in[1], b.type(wide_x)), c.integer("axis", -1)));
+    const Value rest = b.binary(Op::subtract, x, times(b, b.unary(Op::floor, over(b, x, y)), y));
+    return b.convert(rest, b.type(in[0]));
   }));
 }
 
@@ -240,6 +221,14 @@ Value dout_y(Body& b, const Pair& p) { return times(b, p.dout, p.y); }
 Value dout_x(Body& b, const Pair& p) { return times(b, p.dout, p.x); }
 Value dout_over_y(Body& b, const Pair& p) { return over(b, p.dout, p.y); }
 Value divisor_slope(Body& b, const Pair& p) { return b.unary(Op::negate, over(b, over(b, times(b, p.dout, p.x), p.y), p.y)); }
+Value minus_dout_times(Body& b, const Pair& p) { return times(b, minus_dout(b, p), b.unary(Op::floor, over(b, p.x, p.y))); }
+/// y·x^(y − 1) and x^y·log x
+Value base_slope(Body& b, const Pair& p) { return times(b, times(b, p.dout, p.y), b.binary(Op::power, p.x, plus(b, p.y, -1))); }
+Value exponent_slope(Body& b, const Pair& p) { return times(b, times(b, p.dout, b.binary(Op::power, p.x, p.y)), b.unary(Op::log, p.x)); }
+/// Of atan2: y / (x² + y²) and −x / (x² + y²)
+Value square_length(Body& b, const Pair& p) { return plus(b, times(b, p.x, p.x), times(b, p.y, p.y)); }
+Value angle_slope_x(Body& b, const Pair& p) { return over(b, times(b, p.dout, p.y), square_length(b, p)); }
+Value angle_slope_y(Body& b, const Pair& p) { return over(b, times(b, minus_dout(b, p), p.x), square_length(b, p)); }
 template <ir::Direction kDirection>
 Value where_x(Body& b, const Pair& p) {
   return b.select(b.compare(kDirection, p.x, p.y), p.dout, b.like(p.dout, 0));
@@ -247,6 +236,43 @@ Value where_x(Body& b, const Pair& p) {
 template <ir::Direction kDirection>
 Value where_y(Body& b, const Pair& p) {
   return b.select(b.compare(kDirection, p.x, p.y), b.like(p.dout, 0), p.dout);
+}
+
+// ---------------------------------------------------------------- with weights
+
+/// α of prelu over X's dimensions: one, one for each channel, or one for each element of an image.
+std::optional<Dims> alpha_dims(Call& c) {
+  const Dims x = c.dims("X"), alpha = c.dims("Alpha");
+  if (elements_of(alpha) == 1) return Dims(x.size(), 1);
+  const std::string_view mode = c.text("mode");
+  Dims dims = mode == "element" ? x : Dims(x.size(), 1);
+  const size_t channel = c.text("data_format") == "NHWC" ? x.size() - 1 : 1;
+  if (mode == "element" && !x.empty()) dims[0] = 1;
+  if (mode == "channel" && channel < x.size()) dims[channel] = x[channel];
+  if (elements_of(dims) == elements_of(alpha)) return dims;
+  return c.fail("alpha does not fit its mode"), std::nullopt;
+}
+void prelu(Call& c) {
+  const auto dims = alpha_dims(c);
+  if (!dims) return;
+  c.set("Out", c.fuse1({c.in("X"), c.in("Alpha")}, [&](Body& b, In in) {
+    const Value x = widen(b, in[0]), alpha = b.expand(b.reshape(b.convert(in[1], b.type(x)), *dims), b.dims(x));
+    return b.convert(choose(b, ir::Direction::GT, x, 0, x, times(b, x, alpha)), b.type(in[0]));
+  }));
+}
+void prelu_grad(Call& c) {
+  const auto dims = alpha_dims(c);
+  if (!dims) return;
+  const Dims to = c.dims("Alpha");
+  const Values results = c.program().fuse({{c.in("X"), c.in("Alpha"), c.in("Out@GRAD")}}, [&](Body& b, In in) {
+    const Value x = widen(b, in[0]), dout = widen(b, in[2]);
+    const Value alpha = b.expand(b.reshape(b.convert(in[1], b.type(x)), *dims), b.dims(x));
+    const Value dalpha = choose(b, ir::Direction::GT, x, 0, b.like(x, 0), times(b, dout, x));
+    return Values{b.convert(choose(b, ir::Direction::GT, x, 0, dout, times(b, dout, alpha)), b.type(in[0])),
+                  b.convert(b.reshape(reduce_to(b, dalpha, *dims), to), b.type(in[1]))};
+  });
+  c.set("X@GRAD", results[0]);
+  c.set("Alpha@GRAD", results[1]);
 }
 
 /// silu(x)·y; one operand holds both halves if y is missing.
@@ -333,6 +359,7 @@ void sum(Call& c) {
 constexpr Row kElementwiseRows[] = {
     {"abs", unary<plain<Op::abs>>, "X"},
     {"assign", copy, "X"},
+    {"atan2", binary<Op::atan2>, "X Y"},
     {"bitwise_and", binary<Op::and_>, "X Y"},
     {"bitwise_not", unary<plain<Op::not_>>, "X"},
     {"bitwise_or", binary<Op::or_>, "X Y"},
@@ -345,7 +372,10 @@ constexpr Row kElementwiseRows[] = {
     {"elementwise_div", binary<Op::divide>, "X Y"},
     {"elementwise_floordiv", floor_divide, "X Y"},
     {"elementwise_max", binary<Op::maximum>, "X Y"},
+    {"elementwise_fmax", binary<Op::maximum>, "X Y"},
+    {"elementwise_fmin", binary<Op::minimum>, "X Y"},
     {"elementwise_min", binary<Op::minimum>, "X Y"},
+    {"elementwise_mod", modulo, "X Y"},
     {"elementwise_mul", binary<Op::multiply>, "X Y"},
     {"elementwise_pow", binary<Op::power>, "X Y"},
     {"elementwise_sub", binary<Op::subtract>, "X Y"},
@@ -372,6 +402,7 @@ constexpr Row kElementwiseRows[] = {
     {"logical_xor", logical<Op::xor_>, "X Y"},
     {"not_equal", comparison<ir::Direction::NE>, "X Y"},
     {"pow", unary<power>, "X"},
+    {"prelu", prelu, "X Alpha"},
     {"reciprocal", unary<reciprocal>, "X"},
     {"relu", unary<relu>, "X"},
     {"relu6", unary<relu6>, "X"},
@@ -392,12 +423,17 @@ constexpr Row kElementwiseRows[] = {
     {"where", where, "Condition X Y"},
     // gradients
     {"abs_grad", unary_grad<abs_slope, Of::x>, "X Out@GRAD"},
+    {"atan2_grad", binary_grad<angle_slope_x, angle_slope_y>, "X Y Out@GRAD"},
     {"clip_grad", unary_grad<clip_slope, Of::x>, "X Out@GRAD"},
     {"cos_grad", unary_grad<cos_slope, Of::x>, "X Out@GRAD"},
     {"elementwise_add_grad", binary_grad<dout_of, dout_of>, "X Y Out@GRAD"},
     {"elementwise_div_grad", binary_grad<dout_over_y, divisor_slope>, "X Y Out@GRAD"},
     {"elementwise_max_grad", binary_grad<where_x<ir::Direction::GE>, where_y<ir::Direction::GE>>, "X Y Out@GRAD"},
+    {"elementwise_fmax_grad", binary_grad<where_x<ir::Direction::GE>, where_y<ir::Direction::GE>>, "X Y Out@GRAD"},
+    {"elementwise_fmin_grad", binary_grad<where_x<ir::Direction::LE>, where_y<ir::Direction::LE>>, "X Y Out@GRAD"},
     {"elementwise_min_grad", binary_grad<where_x<ir::Direction::LT>, where_y<ir::Direction::LT>>, "X Y Out@GRAD"},
+    {"elementwise_mod_grad", binary_grad<dout_of, minus_dout_times>, "X Y Out@GRAD"},
+    {"elementwise_pow_grad", binary_grad<base_slope, exponent_slope>, "X Y Out@GRAD"},
     {"elementwise_mul_grad", binary_grad<dout_y, dout_x>, "X Y Out@GRAD"},
     {"elementwise_sub_grad", binary_grad<dout_of, minus_dout>, "X Y Out@GRAD"},
     {"exp_grad", unary_grad<exp_slope, Of::out>, "Out Out@GRAD"},
@@ -406,6 +442,7 @@ constexpr Row kElementwiseRows[] = {
     {"leaky_relu_grad", unary_grad<leaky_relu_slope, Of::x>, "X Out@GRAD"},
     {"log_grad", unary_grad<log_slope, Of::x>, "X Out@GRAD"},
     {"pow_grad", unary_grad<power_slope, Of::x>, "X Out@GRAD"},
+    {"prelu_grad", prelu_grad, "X Alpha Out@GRAD"},
     {"reciprocal_grad", unary_grad<reciprocal_slope, Of::out>, "Out Out@GRAD"},
     {"relu_grad", unary_grad<relu_slope, Of::out>, "Out Out@GRAD"},
     {"rsqrt_grad", unary_grad<rsqrt_slope, Of::out>, "Out Out@GRAD"},

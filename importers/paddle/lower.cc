@@ -28,18 +28,20 @@ constexpr TypeName kTypes[] = {
     {"float8_e5m2", ir::Type::f8e5m2},
 };
 
-using Rows = std::span<const Row> (*)();
-constexpr Rows kFamilies[] = {elementwise_rows, product_rows, shape_rows, reduction_rows, normal_rows, training_rows};
-
 std::unordered_map<std::string_view, const Row*> index_rows() {
   std::unordered_map<std::string_view, const Row*> index;
-  for (const Rows rows : kFamilies) {
-    for (const Row& row : rows()) index.emplace(row.type, &row);
+  for (const std::span<const Row> rows : families()) {
+    for (const Row& row : rows) index.emplace(row.type, &row);
   }
   return index;
 }
 
 }  // namespace
+
+std::vector<std::span<const Row>> families() {
+  return {elementwise_rows(), activation_rows(), product_rows(), shape_rows(), moved_rows(),  indexed_rows(),
+          reduction_rows(),   loss_rows(),       normal_rows(),  image_rows(), random_rows(), training_rows()};
+}
 
 const Row* find_row(std::string_view type) {
   static const std::unordered_map<std::string_view, const Row*> kIndex = index_rows();

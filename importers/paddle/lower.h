@@ -59,6 +59,8 @@ class Call {
   /// A number from an operand that the text tells, else from the attribute.
   double number(std::string_view attribute, double otherwise, std::string_view slot = {});
   int64_t integer(std::string_view attribute, int64_t otherwise, std::string_view slot = {});
+  /// All numbers of an attribute, or of an operand that the text tells; none where nothing tells them.
+  std::vector<double> numbers(std::string_view attribute, std::string_view slot);
   bool flag(std::string_view attribute, bool otherwise = false);
   double scaled(double value) const;  ///< a whole number that is one of the program's sizes, as --scale makes it
   std::string_view text(std::string_view attribute) const;
@@ -66,6 +68,8 @@ class Call {
   std::optional<ir::Type> named_type(std::string_view attribute) const;
 
   void set(std::string_view slot, Value value, size_t k = 0);
+  /// The same elements in the declared dimensions, where those hold as many: versions of Paddle differ in how they shape some results.
+  Value as_declared(std::string_view slot, Value value);
   void set_list(std::string_view slot, const Values& values);  ///< each a result of the slot, or the one result a list of them
   void set_known(std::string_view slot, std::vector<double> values);
   void join_known(std::string_view slot);                   ///< that of X's scalars and vectors one after another, where all tell theirs
@@ -93,12 +97,19 @@ struct Row {
   std::string_view needs;
 };
 /// Rows by family; none has a type twice.
+std::span<const Row> activation_rows();
 std::span<const Row> elementwise_rows();
-std::span<const Row> product_rows();
-std::span<const Row> shape_rows();
-std::span<const Row> reduction_rows();
+std::span<const Row> image_rows();
+std::span<const Row> indexed_rows();
+std::span<const Row> loss_rows();
+std::span<const Row> moved_rows();
 std::span<const Row> normal_rows();
+std::span<const Row> product_rows();
+std::span<const Row> random_rows();
+std::span<const Row> reduction_rows();
+std::span<const Row> shape_rows();
 std::span<const Row> training_rows();
+std::vector<std::span<const Row>> families();
 const Row* find_row(std::string_view type);
 
 // What functions of rows share.
@@ -111,6 +122,9 @@ inline Value times(Body& b, Value x, Value y) { return b.binary(ir::Op::multiply
 inline Value times(Body& b, Value x, double y) { return b.binary(ir::Op::multiply, x, y); }
 inline Value plus(Body& b, Value x, Value y) { return b.binary(ir::Op::add, x, y); }
 inline Value plus(Body& b, Value x, double y) { return b.binary(ir::Op::add, x, y); }
+inline Value minus(Body& b, Value x, Value y) { return b.binary(ir::Op::subtract, x, y); }
+inline int64_t rank_of(const Dims& dims) { return static_cast<int64_t>(dims.size()); }
+inline int64_t at(const Dims& dims, int64_t i) { return dims[static_cast<size_t>(i)]; }
 void copy(Call& c);  ///< Out = X
 /// y under x as `elementwise_*` aligns them: at the end (-1), or y's first dimension under x's dimension `axis`.
 Value aligned(Body& body, Value x, Value y, int64_t axis);

@@ -1,17 +1,16 @@
-// Normalisations, pooling, dropout and the choice of the greatest: operators of models that the Llama sample lacks.
+// Normalisations, pooling and dropout: operators of models that the Llama sample lacks.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "importers/paddle/lower.h"
+#include "importers/paddle/random.h"
+#include "importers/paddle/taps.h"
 
 namespace importers::paddle {
 namespace {
 
 using ir::Op;
-
-Value minus(Body& b, Value x, Value y) { return b.binary(Op::subtract, x, y); }
 
 /// The dimensions from `axis` on are normalised: rows × columns.
 struct NormalMatrix {
@@ -56,8 +55,8 @@ void layer_norm(Call& c) {
     return Values{b.convert(b.reshape(y, m->x), b.type(in[0])), mean, variance};
   });
   c.set("Y", results[0]);
-  c.set("Mean", results[1]);
-  c.set("Variance", results[2]);
+  c.set("Mean", c.as_declared("Mean", results[1]));
+  c.set("Variance", c.as_declared("Variance", results[2]));
 }
 
 /// With x̂ = (x − mean)·r, r = 1/√(variance + ε), g = dY·scale: dX = r·(g − mean(g) − x̂·mean(g·x̂)); dScale = Σ dY·x̂, dBias = Σ dY.
@@ -177,9 +176,37 @@ struct Pool {
   Dims x;
   bool max = true, global = false, exclusive = true;
   size_t first = 2;
+  Dims beyond = {0, 0};     ///< what ceil_mode lets the last windows hang over the padding
+  std::vector<Taps> means;  ///< of windows that differ in size, along each dimension
 };
+
+/// As many windows as asked for: element i of n has ⌊i·size / n⌋ … ⌈(i + 1)·size / n⌉ − 1.
+std::optional<Pool> adaptive(Call& c, Pool pool, const Dims& counts) {
+  if (counts.size() != 2 || !fit_windows(counts) || std::ranges::min(counts) < 1)
+    return c.fail("has a window of another rank"), std::nullopt;
+  pool.window.resize(4);
+  bool even = true;
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t size = pool.x[pool.first + i], n = counts[i];
+    even = even && size > 0 && size % n == 0;
+    ir::WindowDim& dim = pool.window[pool.first + i];
+    dim.size = dim.stride = std::max<int64_t>(size / n, 1);
+    Taps taps;
+    for (int64_t place = 0; place < n; ++place) {
+      auto& of_place = taps.places.emplace_back();
+      const int64_t from = place * size / n, to = ((place + 1) * size + n - 1) / n;
+      for (int64_t k = from; k < to; ++k) of_place.emplace_back(k, 1 / static_cast<double>(to - from));
+    }
+    pool.means.push_back(std::move(taps));
+  }
+  if (even) return pool.means.clear(), pool;
+  if (pool.max) return c.fail("maxima of windows that differ in size are not lowered"), std::nullopt;
+  return pool;
+}
+
 std::optional<Pool> pool_of(Call& c) {
-  Pool pool{{}, c.dims("X")};
+  Pool pool;
+  pool.x = c.dims("X");
   if (pool.x.size() != 4) return c.fail("only pools of two dimensions are lowered"), std::nullopt;
   pool.max = c.text("pooling_type") == "max";
   pool.first = c.text("data_format") == "NHWC" ? 1 : 2;
@@ -187,7 +214,7 @@ std::optional<Pool> pool_of(Call& c) {
   const Dims ksize = c.sizes("ksize", {"KernelSize"}).value_or(Dims{}), strides = c.sizes("strides").value_or(Dims{1, 1}),
              paddings = c.sizes("paddings").value_or(Dims{0, 0});
   pool.global = c.flag("global_pooling") || (c.flag("adaptive") && ksize == Dims{1, 1});
-  if (c.flag("adaptive") && !pool.global) return c.fail("adaptive pools to more than one element are not lowered"), std::nullopt;
+  if (c.flag("adaptive") && !pool.global) return adaptive(c, std::move(pool), ksize);
   if (!pool.global && (ksize.size() != 2 || strides.size() != 2 || (paddings.size() != 2 && paddings.size() != 4)))
     return c.fail("has a window of another rank"), std::nullopt;
   if (!fit_windows(ksize) || !fit_windows(strides) || !fit_windows(paddings)) return c.fail("has a window that is too large"), std::nullopt;
@@ -208,19 +235,27 @@ std::optional<Pool> pool_of(Call& c) {
       dim.pad_low = all / 2, dim.pad_high = all - all / 2;
     }
     const int64_t left = (size + dim.pad_low + dim.pad_high - dim.size) % dim.stride;
-    if (c.flag("ceil_mode") && left > 0) dim.pad_high += dim.stride - left;
+    if (c.flag("ceil_mode") && left > 0) pool.beyond[i] = dim.stride - left, dim.pad_high += pool.beyond[i];
     if (size + dim.pad_low + dim.pad_high < dim.size) return c.fail("the window is larger than the input"), std::nullopt;
   }
   return pool;
 }
 
-/// How many elements of the input each window holds.
+/// How many elements each window holds: those of the input or, not exclusive, of its padding too, but for what hangs over that.
 Value held(Body& b, const Pool& pool, ir::Type type) {
   double all = 1;
   for (const ir::WindowDim& dim : pool.window) all *= static_cast<double>(dim.size);
-  const Value counts = b.reduce_window(Op::add, b.fill(type, pool.x, 1), pool.window);
+  Dims counted = pool.x;
+  std::vector<ir::WindowDim> window = pool.window;
+  const bool hangs_over = pool.beyond != Dims{0, 0};
+  for (size_t i = 0; i < 2 && !pool.exclusive && hangs_over; ++i) {
+    ir::WindowDim& dim = window[pool.first + i];
+    counted[pool.first + i] += dim.pad_low + dim.pad_high - pool.beyond[i];
+    dim.pad_low = 0, dim.pad_high = pool.beyond[i];
+  }
+  const Value counts = b.reduce_window(Op::add, b.fill(type, counted, 1), window);
   const bool padded = std::ranges::any_of(pool.window, [](const ir::WindowDim& dim) { return dim.pad_low > 0 || dim.pad_high > 0; });
-  return pool.exclusive && padded ? counts : b.like(counts, all);
+  return (pool.exclusive && padded) || hangs_over ? counts : b.like(counts, all);
 }
 
 void pool2d(Call& c) {
@@ -228,7 +263,9 @@ void pool2d(Call& c) {
   if (!pool) return;
   c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) {
     if (pool->max) return b.reduce_window(Op::maximum, in[0], pool->window);
-    const Value x = widen(b, in[0]);
+    Value x = widen(b, in[0]);
+    for (size_t i = 0; i < pool->means.size(); ++i) x = tapped(b, x, pool->means[i], static_cast<int64_t>(pool->first + i));
+    if (!pool->means.empty()) return b.convert(x, b.type(in[0]));
     if (pool->global) {
       const auto first = static_cast<int64_t>(pool->first);
       const double n = static_cast<double>(pool->x[pool->first] * pool->x[pool->first + 1]);
@@ -238,28 +275,41 @@ void pool2d(Call& c) {
   }));
 }
 
-/// Of a maximum: to the greatest element of each window. Of a mean over everything: the same share to all.
+/// Each element's share of all windows that hold it: a sum over windows of the shares, spread by the strides.
+Value shared_back(Body& b, const Pool& pool, Value dout) {
+  const Value share = b.binary(Op::divide, dout, held(b, pool, b.type(dout)));
+  std::vector<ir::PadDim> pads(4);
+  std::vector<ir::WindowDim> window(4);
+  for (size_t i = pool.first; i < pool.first + 2; ++i) {
+    const ir::WindowDim& dim = pool.window[i];
+    const int64_t low = dim.size - 1 - dim.pad_low, spread = (b.dims(dout)[i] - 1) * dim.stride + 1;
+    pads[i] = {low, pool.x[i] - 1 + dim.size - spread - low, dim.stride - 1};
+    window[i].size = dim.size;
+  }
+  return b.reduce_window(Op::add, b.pad(share, b.constant(b.type(share), 0), pads), window);
+}
+
+/// Of a maximum: to the greatest element of each window. Of a mean: the same share to all.
 void pool2d_grad(Call& c) {
-  const auto pool = pool_of(c);
+  auto pool = pool_of(c);
   if (!pool) return;
-  if (!pool->max && !pool->global) return c.fail("the gradient of a mean over windows is not lowered");
+  for (size_t i = 0; i < pool->means.size(); ++i) pool->means[i] = transposed(pool->means[i], pool->x[pool->first + i]);
   c.set("X@GRAD", c.fuse1({c.in("X"), c.in("Out@GRAD")}, [&](Body& b, In in) {
     if (pool->max) return b.select_and_scatter(in[0], pool->window, in[1]);
+    Value dout = widen(b, in[1]);
+    for (size_t i = 0; i < pool->means.size(); ++i) dout = tapped(b, dout, pool->means[i], static_cast<int64_t>(pool->first + i));
+    if (!pool->means.empty()) return b.convert(dout, b.type(in[1]));
+    if (!pool->global) return b.convert(shared_back(b, *pool, dout), b.type(in[1]));
     const double n = static_cast<double>(pool->x[pool->first] * pool->x[pool->first + 1]);
-    return b.convert(b.expand(times(b, widen(b, in[1]), 1 / n), pool->x), b.type(in[1]));
+    return b.convert(b.expand(times(b, dout, 1 / n), pool->x), b.type(in[1]));
   }));
 }
 
-// ---------------------------------------------------------------- dropout, the greatest
+// ---------------------------------------------------------------- dropout
 
-/// Bits that look random, from the element's place: a replay must give the same every time. Multiplication and shifts as in MurmurHash3's
-/// finalizer (https://github.com/aappleby/smhasher).
+/// True with the probability 1 − rate.
 Value keeps(Body& b, const Dims& dims, double rate) {
-  Value bits = b.reshape(b.iota(ir::Type::u32, {elements_of(dims)}, 0), dims);
-  for (const double factor : {2246822507.0, 3266489909.0}) {
-    bits = b.op(Op::xor_, {{bits, b.op(Op::shift_right_logical, {{bits, b.like(bits, 16)}})}});
-    bits = times(b, bits, factor);
-  }
+  const Value bits = random_bits(b, dims);
   return b.compare(ir::Direction::GE, bits, b.like(bits, std::floor(std::clamp(rate, 0.0, 1.0) * 4294967295.0)));
 }
 
@@ -292,23 +342,6 @@ void dropout_grad(Call& c) {
   }));
 }
 
-/// The greatest of the last dimension with its first place; more than one is not lowered.
-void top_k(Call& c) {
-  const Dims x = c.dims("X");
-  const auto rank = static_cast<int64_t>(x.size());
-  const int64_t axis = axis_of(c.integer("axis", -1), rank);
-  if (rank < 1 || axis != rank - 1 || c.integer("k", 1, "K") != 1) return c.fail("only the one greatest of the last dimension is lowered");
-  const Values results = c.program().fuse({{c.in("X")}}, [&](Body& b, In in) {
-    const Value greatest = b.reduce_keep(Op::maximum, in[0], {axis});
-    const Value numbers = b.iota(ir::Type::s64, x, axis);
-    const Value places =
-        b.select(b.compare(ir::Direction::EQ, in[0], b.expand(greatest, x)), numbers, b.like(numbers, static_cast<double>(x.back())));
-    return Values{greatest, b.reduce_keep(Op::minimum, places, {axis})};
-  });
-  c.set("Out", results[0]);
-  c.set("Indices", results[1]);
-}
-
 constexpr Row kNormalRows[] = {
     {"batch_norm", batch_norm, "X Scale Bias Mean Variance"},
     {"batch_norm_grad", batch_norm_grad, "X Scale SavedMean SavedVariance Y@GRAD"},
@@ -320,7 +353,6 @@ constexpr Row kNormalRows[] = {
     {"pool2d_grad", pool2d_grad, "X Out@GRAD"},
     {"rms_norm", rms_norm, "X"},
     {"sync_batch_norm_", batch_norm, "X Scale Bias Mean Variance"},
-    {"top_k_v2", top_k, "X"},
 };
 
 }  // namespace

@@ -185,6 +185,7 @@ class PirReader {
         op.inputs.back().arguments.emplace_back();
       } else {
         if (cursor_.peek() != '%') RETURN_IF_ERROR(keyword(op));
+        if (cursor_.skip_space().peek() == ')') continue;  // `inputs=` of a loop that carries nothing
         ASSIGN_OR_RETURN(const std::string_view value, this->value());
         op.inputs.back().arguments.push_back(value);
       }

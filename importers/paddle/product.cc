@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <string>
 
 #include "importers/paddle/lower.h"
 
@@ -97,21 +99,28 @@ Value weight_gradient(Call& c, Value x, Value dout, bool transposed) {
   return transposed ? entry.dot(b, a, {{}, {0}, {}, {0}}) : entry.dot(a, b, {{}, {0}, {}, {0}});
 }
 
-/// dX = dOut·Yᵀ and dY = Xᵀ·dOut, with the transpositions that the operands had.
+/// dX = dOut·Yᵀ and dY = Xᵀ·dOut, with the transpositions that the operands had. A vector is a matrix of one row, or one column.
 void matmul_grad(Call& c) {
-  const Dims x = c.dims("X"), y = c.dims("Y"), given = c.dims("Out@GRAD");
-  if (x.size() < 2 || y.size() < 2 || given.size() < 2) return c.fail("the gradient of a product with a vector is not lowered");
-  const bool trans_x = c.flag("trans_x"), trans_y = c.flag("trans_y");
+  const Dims to_x = c.dims("X"), to_y = c.dims("Y");
+  Dims x = to_x, y = to_y, given = c.dims("Out@GRAD");
+  if (x.empty() || y.empty()) return c.fail("a scalar is no matrix");
+  if (y.size() == 1) y.push_back(1), given.push_back(1);
+  if (x.size() == 1) x.insert(x.begin(), 1), given.insert(given.end() - std::min<std::ptrdiff_t>(std::ssize(given), 1), 1);
+  if (given.size() < 2) return c.fail("the gradient has another rank than the product");
+  const bool trans_x = c.flag("trans_x", c.flag("transpose_X")) && to_x.size() > 1,
+             trans_y = c.flag("trans_y", c.flag("transpose_Y")) && to_y.size() > 1;
   if (!fits(c, x, y, trans_x, trans_y)) return;
-  const Value vx = c.in("X"), vy = c.in("Y"), dout = c.in("Out@GRAD");
+  Body& entry = c.entry();
+  if (elements_of(given) != elements_of(c.dims("Out@GRAD"))) return c.fail("the gradient has another size than the product");
+  const Value vx = entry.reshape(c.in("X"), x), vy = entry.reshape(c.in("Y"), y), dout = entry.reshape(c.in("Out@GRAD"), given);
   if (c.wants("X@GRAD")) {
     const Value dx = trans_x ? multiply(c, {vy, trans_y}, {dout, true}) : multiply(c, {dout, false}, {vy, !trans_y});
-    c.set("X@GRAD", sum_batch(c, dx, x));
+    c.set("X@GRAD", entry.reshape(sum_batch(c, dx, x), to_x));
   }
   if (!c.wants("Y@GRAD")) return;
-  if (y.size() == 2 && !trans_x) return c.set("Y@GRAD", weight_gradient(c, vx, dout, trans_y));
+  if (y.size() == 2 && !trans_x) return c.set("Y@GRAD", entry.reshape(weight_gradient(c, vx, dout, trans_y), to_y));
   const Value dy = trans_y ? multiply(c, {dout, true}, {vx, trans_x}) : multiply(c, {vx, !trans_x}, {dout, false});
-  c.set("Y@GRAD", sum_batch(c, dy, y));
+  c.set("Y@GRAD", entry.reshape(sum_batch(c, dy, y), to_y));
 }
 
 // ---------------------------------------------------------------- mul: matrices out of the leading and the trailing dimensions
@@ -154,6 +163,124 @@ void mul_grad(Call& c) {
   if (c.wants("Y@GRAD")) c.set("Y@GRAD", entry.reshape(entry.dot(x, dout, {{}, {0}, {}, {0}}), c.dims("Y")));
 }
 
+// ---------------------------------------------------------------- einsum: a letter for each dimension
+
+struct Lettered {
+  Value value;
+  std::string letters;
+};
+
+/// Sums over the letters that neither the other operand nor the result has.
+Lettered summed(Call& c, Lettered x, std::string_view others) {
+  Dims over;
+  std::string kept;
+  for (size_t i = 0; i < x.letters.size(); ++i) {
+    if (others.find(x.letters[i]) == std::string_view::npos)
+      over.push_back(static_cast<int64_t>(i));
+    else
+      kept += x.letters[i];
+  }
+  if (over.empty()) return x;
+  return {c.fuse1({x.value}, [&](Body& b, In in) { return b.convert(b.reduce(Op::add, widen(b, in[0]), over), b.type(in[0])); }), kept};
+}
+
+Value in_order(Call& c, const Lettered& x, std::string_view to) {
+  Dims permutation;
+  for (const char letter : to) permutation.push_back(static_cast<int64_t>(x.letters.find(letter)));
+  return c.entry().transpose(x.value, permutation);
+}
+
+/// One product: letters of both are batches where the result has them, and summed where not.
+Value contracted(Call& c, Lettered x, Lettered y, const std::string& to) {
+  x = summed(c, x, y.letters + to), y = summed(c, y, x.letters + to);
+  ir::DotDims dims;
+  std::string shared, rest;
+  for (size_t i = 0; i < x.letters.size(); ++i) {
+    const size_t at = y.letters.find(x.letters[i]);
+    const bool stays = to.find(x.letters[i]) != std::string::npos;
+    if (at == std::string::npos) {
+      rest += x.letters[i];
+      continue;
+    }
+    (stays ? dims.lhs_batch : dims.lhs_contracting).push_back(static_cast<int64_t>(i));
+    (stays ? dims.rhs_batch : dims.rhs_contracting).push_back(static_cast<int64_t>(at));
+    if (stays) shared += x.letters[i];
+  }
+  for (const char letter : y.letters) {
+    if (x.letters.find(letter) == std::string::npos) rest += letter;
+  }
+  return in_order(c, {c.entry().dot(x.value, y.value, dims), shared + rest}, to);
+}
+
+struct Equation {
+  std::vector<std::string> operands;
+  std::string result;
+};
+/// "bij,bjk->bik" of one or two operands, whose letters stand once each and fit their sizes.
+std::optional<Equation> equation_of(Call& c, const Values& values) {
+  Equation e;
+  std::string text;
+  for (const char letter : c.text("equation")) {
+    if (letter != ' ') text += letter;
+  }
+  const size_t arrow = text.find("->");
+  if (arrow == std::string::npos || text.find('.') != std::string::npos)
+    return c.fail("equations without -> or with ... are not lowered"), std::nullopt;
+  e.result = text.substr(arrow + 2);
+  std::map<char, int64_t> sizes;
+  for (size_t at = 0; at <= arrow;) {
+    const size_t end = std::min(text.find(',', at), arrow);
+    e.operands.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  if (e.operands.size() != values.size() || values.empty() || values.size() > 2)
+    return c.fail("has another number of operands than one or two"), std::nullopt;
+  for (size_t k = 0; k < values.size(); ++k) {
+    const Dims dims = c.entry().dims(values[k]);
+    if (dims.size() != e.operands[k].size()) return c.fail("an operand has another rank than the equation says"), std::nullopt;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const bool twice = e.operands[k].find(e.operands[k][i]) != i;
+      if (twice || sizes.emplace(e.operands[k][i], dims[i]).first->second != dims[i])
+        return c.fail("a letter stands for two sizes, or twice"), std::nullopt;
+    }
+  }
+  for (size_t i = 0; i < e.result.size(); ++i) {
+    if (!sizes.contains(e.result[i]) || e.result.find(e.result[i]) != i)
+      return c.fail("the result has a letter that no operand has"), std::nullopt;
+  }
+  return e;
+}
+
+void einsum(Call& c) {
+  const Values values = c.all("Operands");
+  const auto e = equation_of(c, values);
+  if (!e) return;
+  // What Paddle keeps for the gradient: products' transposed operands, which are empty unless it needs them, and the operands.
+  c.set_list("InnerCache", Values(values.size(), c.entry().constant(ir::array_shape(c.entry().type(values[0]), {0}), ir::Literal{})));
+  c.set_list("XShape", values);
+  if (values.size() == 2) return c.set("Out", contracted(c, {values[0], e->operands[0]}, {values[1], e->operands[1]}, e->result));
+  const Lettered all = summed(c, {values[0], e->operands[0]}, e->result);
+  const Value moved = in_order(c, all, e->result);
+  c.set("Out", moved == values[0] ? c.entry().unary(Op::copy, moved) : moved);
+}
+/// Of each operand the equation with it and the result exchanged.
+void einsum_grad(Call& c) {
+  const Values values = c.all("Operands");
+  const auto e = equation_of(c, values);
+  if (!e) return;
+  if (values.size() != 2) return c.fail("the gradient of one operand is not lowered");
+  for (size_t k = 0; k < 2; ++k) {
+    for (const char letter : e->operands[k]) {
+      const bool known = (e->operands[1 - k] + e->result).find(letter) != std::string::npos;
+      if (!known) return c.fail("the gradient of what was summed alone is not lowered");
+    }
+  }
+  const Lettered dout{c.in("Out@GRAD"), e->result};
+  if (c.entry().dims(dout.value).size() != e->result.size()) return c.fail("the gradient has another rank than the result");
+  c.set_list("Operands@GRAD", {contracted(c, dout, {values[1], e->operands[1]}, e->operands[0]),
+                               contracted(c, dout, {values[0], e->operands[0]}, e->operands[1])});
+}
+
 // ---------------------------------------------------------------- convolutions: filters are OIHW
 
 struct Conv {
@@ -163,8 +290,7 @@ struct Conv {
 };
 
 /// SAME pads so that the result has ⌈size / stride⌉; explicit paddings are [h, w] or [top, bottom, left, right].
-std::optional<Conv> conv_of(Call& c) {
-  const Dims input = c.dims("Input"), filter = c.dims("Filter");
+std::optional<Conv> conv_of(Call& c, const Dims& input, const Dims& filter) {
   if (input.size() != 4 || filter.size() != 4) return c.fail("only convolutions of two dimensions are lowered"), std::nullopt;
   Conv conv;
   conv.channels_last = c.text("data_format") == "NHWC";
@@ -195,39 +321,118 @@ std::optional<Conv> conv_of(Call& c) {
   return conv;
 }
 
-void conv2d(Call& c) {
-  const auto conv = conv_of(c);
-  if (!conv) return;
-  c.set("Output", c.entry().convolution(c.in("Input"), c.in("Filter"),
-                                        {conv->window, conv->channels_last ? "b01f_oi01->b01f" : "bf01_oi01->bf01", conv->groups}));
+Value convolved(Call& c, const Conv& conv, Value input, Value filter) {
+  return c.entry().convolution(input, filter, {conv.window, conv.channels_last ? "b01f_oi01->b01f" : "bf01_oi01->bf01", conv.groups});
 }
 
-/// dInput: dOut spread by the strides, convolved with the reversed filter. dFilter: the input convolved with dOut, batch and channels
-/// exchanged. Both in the forms that XLA gives them (https://github.com/openxla/xla, conv backprop).
-void conv2d_grad(Call& c) {
-  const auto conv = conv_of(c);
-  if (!conv) return;
-  if (conv->groups != 1) return c.fail("the gradient of a convolution in groups is not lowered");
-  const Dims input = c.dims("Input"), out = c.dims("Output@GRAD");
-  const size_t first = conv->channels_last ? 1 : 2;
-  std::vector<ir::WindowDim> to_input, to_filter;
+/// [g·o, i, h, w] → [o, g·i, h, w]: the filter with inputs and results exchanged in each group.
+Value exchanged(Call& c, Value filter, int64_t groups) {
+  Body& entry = c.entry();
+  const Dims f = entry.dims(filter);
+  const Value apart = entry.transpose(entry.reshape(filter, {groups, f[0] / groups, f[1], f[2], f[3]}), {1, 0, 2, 3, 4});
+  return entry.reshape(apart, {f[0] / groups, groups * f[1], f[2], f[3]});
+}
+
+/// How far dOut reaches when it is spread by the strides, and the filter by its dilations.
+struct Reach {
+  int64_t kernel, spread;
+};
+Reach reach_of(const ir::WindowDim& w, int64_t out) { return {(w.size - 1) * w.window_dilation + 1, (out - 1) * w.stride + 1}; }
+
+/// dInput: dOut spread by the strides, convolved with the reversed filter, in the form that XLA gives it
+/// (https://github.com/openxla/xla, conv backprop).
+Value input_gradient(Call& c, const Conv& conv, const Dims& input, Value dout, Value filter) {
+  const size_t first = conv.channels_last ? 1 : 2;
+  std::vector<ir::WindowDim> window;
   for (size_t i = 0; i < 2; ++i) {
-    const ir::WindowDim& w = conv->window[i];
-    const int64_t kernel = (w.size - 1) * w.window_dilation + 1, spread = (out[first + i] - 1) * w.stride + 1;
-    const int64_t low = kernel - 1 - w.pad_low;
-    to_input.push_back({w.size, 1, low, input[first + i] - 1 + kernel - spread - low, w.stride, w.window_dilation, true});
-    to_filter.push_back(
-        {out[first + i], w.window_dilation, w.pad_low, kernel + spread - 1 - input[first + i] - w.pad_low, 1, w.stride, false});
+    const ir::WindowDim& w = conv.window[i];
+    const Reach r = reach_of(w, c.entry().dims(dout)[first + i]);
+    const int64_t low = r.kernel - 1 - w.pad_low;
+    window.push_back({w.size, 1, low, input[first + i] - 1 + r.kernel - r.spread - low, w.stride, w.window_dilation, true});
   }
-  if (c.wants("Input@GRAD"))
-    c.set("Input@GRAD", c.entry().convolution(c.in("Output@GRAD"), c.in("Filter"),
-                                              {to_input, conv->channels_last ? "b01f_io01->b01f" : "bf01_io01->bf01"}));
-  if (c.wants("Filter@GRAD"))
-    c.set("Filter@GRAD", c.entry().convolution(c.in("Input"), c.in("Output@GRAD"),
-                                               {to_filter, conv->channels_last ? "f01b_i01o->fb01" : "fb01_io01->fb01"}));
+  const Value turned = conv.groups == 1 ? filter : exchanged(c, filter, conv.groups);
+  return c.entry().convolution(dout, turned, {window, conv.channels_last ? "b01f_io01->b01f" : "bf01_io01->bf01", conv.groups});
+}
+
+/// dFilter: the input convolved with dOut, batch and channels exchanged; groups of channels are groups of the batch there.
+Value filter_gradient(Call& c, const Conv& conv, Value input, Value dout) {
+  const size_t first = conv.channels_last ? 1 : 2;
+  std::vector<ir::WindowDim> window;
+  for (size_t i = 0; i < 2; ++i) {
+    const ir::WindowDim& w = conv.window[i];
+    const int64_t out = c.entry().dims(dout)[first + i];
+    const Reach r = reach_of(w, out);
+    const int64_t high = r.kernel + r.spread - 1 - c.entry().dims(input)[first + i] - w.pad_low;
+    window.push_back({out, w.window_dilation, w.pad_low, high, 1, w.stride, false});
+  }
+  return c.entry().convolution(input, dout, {window, conv.channels_last ? "f01b_i01o->fb01" : "fb01_io01->fb01", 1, conv.groups});
+}
+
+void conv2d(Call& c) {
+  if (const auto conv = conv_of(c, c.dims("Input"), c.dims("Filter"))) c.set("Output", convolved(c, *conv, c.in("Input"), c.in("Filter")));
+}
+
+void conv2d_grad(Call& c) {
+  const auto conv = conv_of(c, c.dims("Input"), c.dims("Filter"));
+  if (!conv) return;
+  const Value dout = c.in("Output@GRAD");
+  if (c.dims("Filter")[0] % conv->groups != 0) return c.fail("the groups do not divide the results");
+  if (c.wants("Input@GRAD")) c.set("Input@GRAD", input_gradient(c, *conv, c.dims("Input"), dout, c.in("Filter")));
+  if (c.wants("Filter@GRAD")) c.set("Filter@GRAD", filter_gradient(c, *conv, c.in("Input"), dout));
+}
+
+/// A transposed convolution is the gradient that a convolution of its result has: Input [n, ci, h, w], Filter [ci, co / groups, kh, kw].
+struct Transposed {
+  Conv conv;
+  Dims out;
+};
+std::optional<Transposed> transposed_of(Call& c) {
+  const Dims input = c.dims("Input"), filter = c.dims("Filter");
+  if (input.size() != 4 || filter.size() != 4) return c.fail("only convolutions of two dimensions are lowered"), std::nullopt;
+  if (c.text("padding_algorithm") == "SAME") return c.fail("SAME is not lowered"), std::nullopt;
+  const Dims strides = c.sizes("strides").value_or(Dims{1, 1}), dilations = c.sizes("dilations").value_or(Dims{1, 1});
+  const bool valid = c.text("padding_algorithm") == "VALID";
+  const Dims paddings = valid ? Dims{0, 0} : c.sizes("paddings").value_or(Dims{0, 0}), more = c.sizes("output_padding").value_or(Dims{});
+  const Dims given = c.sizes("output_size", {"OutputSize"}).value_or(Dims{});
+  if (strides.size() != 2 || dilations.size() != 2 || (paddings.size() != 2 && paddings.size() != 4) || !fit_windows(strides) ||
+      !fit_windows(dilations) || !fit_windows(paddings) || !fit_windows(more) || !fit_windows(filter) || !fit_windows(input))
+    return c.fail("has strides, dilations or paddings of another rank"), std::nullopt;
+  const bool last = c.text("data_format") == "NHWC";
+  const size_t first = last ? 1 : 2;
+  Transposed t{{}, input};
+  t.out[last ? 3 : 1] = filter[1] * std::max<int64_t>(c.integer("groups", 1), 1);
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t pads = paddings.size() == 2 ? 2 * paddings[i] : paddings[2 * i] + paddings[2 * i + 1];
+    const int64_t least = (input[first + i] - 1) * strides[i] - pads + (filter[i + 2] - 1) * dilations[i] + 1;
+    t.out[first + i] = given.size() == 2 ? given[i] : least + (more.size() == 2 ? more[i] : more.size() == 1 ? more[0] : 0);
+    if (t.out[first + i] < std::max<int64_t>(least, 1)) return c.fail("the result's size is not known"), std::nullopt;
+  }
+  auto conv = conv_of(c, t.out, filter);
+  if (!conv) return std::nullopt;
+  if (input[last ? 3 : 1] != filter[0] || filter[0] % conv->groups != 0)
+    return c.fail("the filter has other channels than the input"), std::nullopt;
+  t.conv = *std::move(conv);
+  return t;
+}
+
+void conv2d_transpose(Call& c) {
+  if (const auto t = transposed_of(c)) c.set("Output", input_gradient(c, t->conv, t->out, c.in("Input"), c.in("Filter")));
+}
+void conv2d_transpose_grad(Call& c) {
+  const auto t = transposed_of(c);
+  if (!t) return;
+  if (c.dims("Output@GRAD") != t->out) return c.fail("the gradient has another size than the result");
+  const Value dout = c.in("Output@GRAD");
+  if (c.wants("Input@GRAD")) c.set("Input@GRAD", convolved(c, t->conv, dout, c.in("Filter")));
+  if (c.wants("Filter@GRAD")) c.set("Filter@GRAD", filter_gradient(c, t->conv, dout, c.in("Input")));
 }
 
 // ---------------------------------------------------------------- rows of tables
+
+/// Where rows belong to the id that pads: they are 0, and so is the gradient of their row.
+Value pads(Body& b, Value ids, double padding, const Dims& rows) {
+  return b.broadcast(b.compare(ir::Direction::EQ, ids, b.like(ids, padding)), rows, counting(b.dims(ids).size()));
+}
 
 /// Rows of a table by number: Ids [a…] or [a…, 1] → [a…, width].
 void embedding(Call& c) {
@@ -239,15 +444,17 @@ void embedding(Call& c) {
   const Value flat = entry.reshape(c.in("Ids"), ids);
   Dims out = ids;
   out.push_back(table[1]);
+  const double padding = c.number("padding_idx", -1);
   c.set("Out", c.fuse1({c.in("W"), flat}, [&](Body& b, In in) {
     const ir::Shape shape = ir::array_shape(b.type(in[0]), out);
-    return b.op(Op::gather, {{in[0], in[1]}},
-                {{"offset_dims", fmt::format("{{{}}}", ids.size())},
-                 {"collapsed_slice_dims", "{0}"},
-                 {"start_index_map", "{0}"},
-                 {"index_vector_dim", std::to_string(ids.size())},
-                 {"slice_sizes", fmt::format("{{1,{}}}", table[1])}},
-                &shape);
+    const Value rows = b.op(Op::gather, {{in[0], in[1]}},
+                            {{"offset_dims", fmt::format("{{{}}}", ids.size())},
+                             {"collapsed_slice_dims", "{0}"},
+                             {"start_index_map", "{0}"},
+                             {"index_vector_dim", std::to_string(ids.size())},
+                             {"slice_sizes", fmt::format("{{1,{}}}", table[1])}},
+                            &shape);
+    return padding < 0 ? rows : b.select(pads(b, in[1], padding, out), b.like(rows, 0), rows);
   }));
 }
 
@@ -257,8 +464,10 @@ void embedding_grad(Call& c) {
   if (table.size() != 2) return c.fail("the table is no matrix");
   const int64_t rows = elements_of(c.dims("Ids"));
   const ir::CompId add = c.program().reducer(Op::add, wide(c.type("Out@GRAD")));
+  const double padding = c.number("padding_idx", -1);
   c.set("W@GRAD", c.fuse1({c.in("Ids"), c.in("Out@GRAD")}, [&](Body& b, In in) {
-    const Value updates = b.reshape(widen(b, in[1]), {rows, table[1]});
+    Value updates = b.reshape(widen(b, in[1]), {rows, table[1]});
+    if (padding >= 0) updates = b.select(pads(b, b.reshape(in[0], {rows}), padding, b.dims(updates)), b.like(updates, 0), updates);
     const Value zero = b.fill(b.type(updates), table, 0);
     const Value sum = b.op(Op::scatter, {{zero, b.reshape(in[0], {rows, 1}), updates}},
                            {{"update_window_dims", "{1}"},
@@ -272,9 +481,17 @@ void embedding_grad(Call& c) {
 
 constexpr Row kProductRows[] = {
     {"bmm", matmul, "X Y"},
+    {"bmm_grad", matmul_grad, "X Y Out@GRAD"},
     {"conv2d", conv2d, "Input Filter"},
     {"conv2d_grad", conv2d_grad, "Input Filter Output@GRAD"},
+    {"conv2d_transpose", conv2d_transpose, "Input Filter"},
+    {"conv2d_transpose_grad", conv2d_transpose_grad, "Input Filter Output@GRAD"},
     {"depthwise_conv2d", conv2d, "Input Filter"},
+    {"depthwise_conv2d_grad", conv2d_grad, "Input Filter Output@GRAD"},
+    {"depthwise_conv2d_transpose", conv2d_transpose, "Input Filter"},
+    {"depthwise_conv2d_transpose_grad", conv2d_transpose_grad, "Input Filter Output@GRAD"},
+    {"einsum", einsum, "Operands"},
+    {"einsum_grad", einsum_grad, "Operands Out@GRAD"},
     {"lookup_table", embedding, "Ids W"},
     {"lookup_table_v2", embedding, "Ids W"},
     {"lookup_table_v2_grad", embedding_grad, "Ids W Out@GRAD"},

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "importers/paddle/lower.h"
@@ -13,7 +14,8 @@ using ir::Op;
 
 /// The axes that a reduction goes over: all where reduce_all says so and where none is named.
 std::optional<Dims> reduced(Call& c, const Dims& x) {
-  const auto named = c.sizes("dim", {"AxisTensor", "AxisTensorList"});
+  auto named = c.sizes("dim", {"AxisTensor", "AxisTensorList"});
+  if (!named) named = c.sizes("axis");
   if (!named && (c.has("AxisTensor") || c.has("AxisTensorList"))) return std::nullopt;
   if (c.flag("reduce_all") || !named || named->empty()) {
     Dims all(x.size());
@@ -218,26 +220,186 @@ void squared_l2_norm(Call& c) {
 /// Over everything, as `mean` does.
 void mean(Call& c) { reduce<Op::add, Mean::yes>(c); }
 
-/// Running sums along an axis.
-void cumsum(Call& c) {
+/// Elements that are equal share the gradient of their extremum.
+void shared_extremum_grad(Call& c) {
   const Dims x = c.dims("X");
-  const int64_t axis = axis_of(c.integer("axis", -1, "Axis"), static_cast<int64_t>(x.size()));
-  if (c.flag("flatten") || c.flag("exclusive") || c.flag("reverse") || axis < 0 || axis >= static_cast<int64_t>(x.size()))
-    return c.fail("only sums from the start along an axis are lowered");
-  std::vector<ir::WindowDim> window(x.size());
-  ir::WindowDim& along = window[static_cast<size_t>(axis)];
-  along.size = std::max<int64_t>(x[static_cast<size_t>(axis)], 1), along.pad_low = along.size - 1;
-  c.set("Out",
-        c.fuse1({c.in("X")}, [&](Body& b, In in) { return b.convert(b.reduce_window(Op::add, widen(b, in[0]), window), b.type(in[0])); }));
+  const auto axes = reduced(c, x);
+  if (!axes || elements_of(x) != elements_of(c.dims("Out@GRAD")) * count_over(x, *axes)) return c.fail("an axis lies outside");
+  c.set("X@GRAD", c.fuse1({c.in("X"), c.in("Out"), c.in("Out@GRAD")}, [&](Body& b, In in) {
+    const Value dout = spread(b, widen(b, in[2]), x, *axes), hit = b.compare(ir::Direction::EQ, in[0], spread(b, in[1], x, *axes));
+    const Value count = b.expand(b.reduce_keep(Op::add, b.convert(hit, b.type(dout)), *axes), x);
+    return b.convert(b.select(hit, b.binary(Op::divide, dout, count), b.like(dout, 0)), b.type(in[0]));
+  }));
+}
+
+/// dOut·Out / x: of a product none of whose factors is 0.
+void product_grad(Call& c) {
+  const Dims x = c.dims("X");
+  const auto axes = reduced(c, x);
+  if (!axes || elements_of(x) != elements_of(c.dims("Out@GRAD")) * count_over(x, *axes)) return c.fail("an axis lies outside");
+  c.set("X@GRAD", c.fuse1({c.in("X"), c.in("Out"), c.in("Out@GRAD")}, [&](Body& b, In in) {
+    const Value both = spread(b, b.binary(Op::multiply, widen(b, in[1]), widen(b, in[2])), x, *axes);
+    return b.convert(b.binary(Op::divide, both, widen(b, in[0])), b.type(in[0]));
+  }));
+}
+
+/// log Σ e^x, without overflow
+void log_sum_exp(Call& c) {
+  const Dims x = c.dims("X");
+  const auto axes = reduced(c, x);
+  if (!axes) return c.fail("an axis lies outside or is known at run time only");
+  const bool keep = c.flag("keep_dim", c.flag("keepdim"));
+  c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) {
+    const Value value = widen(b, in[0]), most = b.reduce_keep(Op::maximum, value, *axes);
+    const Value powers = b.unary(Op::exponential, b.binary(Op::subtract, value, b.expand(most, x)));
+    const Value sum = b.binary(Op::add, b.unary(Op::log, b.reduce_keep(Op::add, powers, *axes)), most);
+    Dims kept;
+    for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+      if (keep || !std::ranges::binary_search(*axes, i)) kept.push_back(b.dims(sum)[static_cast<size_t>(i)]);
+    }
+    return b.convert(b.reshape(sum, kept), b.type(in[0]));
+  }));
+}
+void log_sum_exp_grad(Call& c) {
+  const Dims x = c.dims("X");
+  const auto axes = reduced(c, x);
+  if (!axes || elements_of(x) != elements_of(c.dims("Out@GRAD")) * count_over(x, *axes)) return c.fail("an axis lies outside");
+  c.set("X@GRAD", c.fuse1({c.in("X"), c.in("Out"), c.in("Out@GRAD")}, [&](Body& b, In in) {
+    const Value share = b.unary(Op::exponential, b.binary(Op::subtract, widen(b, in[0]), spread(b, widen(b, in[1]), x, *axes)));
+    return b.convert(b.binary(Op::multiply, spread(b, widen(b, in[2]), x, *axes), share), b.type(in[0]));
+  }));
+}
+
+/// (Σ |x|^p)^(1/p) along an axis, or over all elements as one vector.
+std::optional<Dims> normed(Call& c, const Dims& x) {
+  if (c.flag("asvector") || c.flag("reduce_all")) {
+    Dims all(x.size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  const double order = c.number("porder", 2);
+  if (order <= 0) return c.fail("only orders above 0 are lowered"), std::nullopt;
+  const auto axes = axes_of({c.integer("axis", -1)}, static_cast<int64_t>(x.size()));
+  if (!axes) c.fail("the axis lies outside");
+  return axes;
+}
+void p_norm(Call& c) {
+  const Dims x = c.dims("X");
+  const auto axes = normed(c, x);
+  if (!axes) return;
+  const double order = c.number("porder", 2);
+  const bool keep = c.flag("keepdim");
+  c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) {
+    const Value size = b.unary(Op::abs, widen(b, in[0]));
+    const Op how = std::isinf(order) ? Op::maximum : Op::add;
+    const Value term = order == 2                        ? b.binary(Op::multiply, size, size)
+                       : order == 1 || std::isinf(order) ? size
+                                                         : b.binary(Op::power, size, order);
+    const Value sum = keep ? b.reduce_keep(how, term, *axes) : b.reduce(how, term, *axes);
+    return b.convert(order == 2                        ? b.unary(Op::sqrt, sum)
+                     : order == 1 || std::isinf(order) ? sum
+                                                       : b.binary(Op::power, sum, 1 / order),
+                     b.type(in[0]));
+  }));
+}
+/// dOut·sign(x)·(|x| / Out)^(p − 1), 0 where Out is; of a maximum where |x| is it.
+void p_norm_grad(Call& c) {
+  const Dims x = c.dims("X");
+  const auto axes = normed(c, x);
+  if (!axes) return;
+  if (elements_of(x) != elements_of(c.dims("Out@GRAD")) * count_over(x, *axes))
+    return c.fail("the gradient has another size than the norm");
+  const double order = c.number("porder", 2), epsilon = c.number("epsilon", 1e-12);
+  c.set("X@GRAD", c.fuse1({c.in("X"), c.in("Out"), c.in("Out@GRAD")}, [&](Body& b, In in) {
+    const Value value = widen(b, in[0]), out = spread(b, widen(b, in[1]), x, *axes), dout = spread(b, widen(b, in[2]), x, *axes);
+    const Value size = b.unary(Op::abs, value), signed_dout = b.binary(Op::multiply, dout, b.unary(Op::sign, value));
+    if (std::isinf(order)) return b.convert(b.select(b.compare(ir::Direction::EQ, size, out), signed_dout, b.like(dout, 0)), b.type(in[0]));
+    const Value share = b.binary(Op::divide, size, b.binary(Op::maximum, out, epsilon));
+    const Value slope = order == 1 ? b.like(share, 1) : order == 2 ? share : b.binary(Op::power, share, order - 1);
+    return b.convert(b.binary(Op::multiply, signed_dout, slope), b.type(in[0]));
+  }));
+}
+
+// ---------------------------------------------------------------- running sums and products
+
+struct Run {
+  int64_t axis = 0;
+  bool backwards = false, exclusive = false;
+  Dims dims;  ///< one dimension where all elements are in a row
+};
+std::optional<Run> run_of(Call& c, std::string_view slot) {
+  const bool flat = c.flag("flatten");
+  Run run{0, c.flag("reverse"), c.flag("exclusive"), c.dims(slot)};
+  if (flat) run.dims = {elements_of(run.dims)};
+  const auto rank = static_cast<int64_t>(run.dims.size());
+  run.axis = flat ? 0 : axis_of(c.integer("axis", c.integer("dim", -1), "Axis"), rank);
+  if (run.axis >= 0 && run.axis < rank) return run;
+  return c.fail("the axis lies outside"), std::nullopt;
+}
+
+/// Everything up to an element (from it on, backwards), without it where that is exclusive.
+Value accumulated(Body& b, Op op, Value x, const Run& run) {
+  const auto at = static_cast<size_t>(run.axis);
+  Value value = b.reshape(x, run.dims);
+  if (run.exclusive) {
+    std::vector<ir::PadDim> by_one(run.dims.size());
+    by_one[at] = run.backwards ? ir::PadDim{-1, 1, 0} : ir::PadDim{1, -1, 0};
+    value = b.pad(value, b.constant(b.type(value), op == Op::add ? 0 : 1), by_one);
+  }
+  std::vector<ir::WindowDim> window(run.dims.size());
+  window[at].size = std::max<int64_t>(run.dims[at], 1);
+  (run.backwards ? window[at].pad_high : window[at].pad_low) = window[at].size - 1;
+  return b.reduce_window(op, value, window);
+}
+
+template <Op kOp>
+void accumulate(Call& c) {
+  const auto run = run_of(c, "X");
+  if (!run) return;
+  c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) { return b.convert(accumulated(b, kOp, widen(b, in[0]), *run), b.type(in[0])); }));
+}
+/// Each element goes into the sums from it on: those the other way round.
+void cumsum_grad(Call& c) {
+  const Dims x = c.dims("X");
+  auto run = run_of(c, "X");
+  if (!run) return;
+  if (elements_of(c.dims("Out@GRAD")) != elements_of(x)) return c.fail("the gradient has another size than the sums");
+  run->backwards = !run->backwards;
+  c.set("X@GRAD", c.fuse1({c.in("Out@GRAD")}, [&](Body& b, In in) {
+    return b.convert(b.reshape(accumulated(b, Op::add, widen(b, in[0]), *run), x), b.type(in[0]));
+  }));
+}
+/// Σ dOut·Out from an element on, by it: of products none of whose factors is 0.
+void cumprod_grad(Call& c) {
+  auto run = run_of(c, "X");
+  if (!run) return;
+  if (run->exclusive) return c.fail("the gradient of exclusive products is not lowered");
+  if (c.dims("Out@GRAD") != c.dims("X")) return c.fail("the gradient has another size than the products");
+  run->backwards = !run->backwards;
+  c.set("X@GRAD", c.fuse1({c.in("X"), c.in("Out"), c.in("Out@GRAD")}, [&](Body& b, In in) {
+    const Value sums = accumulated(b, Op::add, b.binary(Op::multiply, widen(b, in[1]), widen(b, in[2])), *run);
+    return b.convert(b.binary(Op::divide, sums, widen(b, in[0])), b.type(in[0]));
+  }));
 }
 
 constexpr Row kReductionRows[] = {
-    {"cumsum", cumsum, "X"},
+    {"cumprod", accumulate<Op::multiply>, "X"},
+    {"cumprod_grad", cumprod_grad, "X Out Out@GRAD"},
+    {"cumsum", accumulate<Op::add>, "X"},
+    {"cumsum_grad", cumsum_grad, "X Out@GRAD"},
     {"log_softmax", log_softmax, "X"},
     {"log_softmax_grad", log_softmax_grad, "Out Out@GRAD"},
+    {"logsumexp", log_sum_exp, "X"},
+    {"logsumexp_grad", log_sum_exp_grad, "X Out Out@GRAD"},
     {"mean", mean, "X"},
     {"mean_grad", reduce_grad<Mean::yes>, "X Out@GRAD"},
+    {"p_norm", p_norm, "X"},
+    {"p_norm_grad", p_norm_grad, "X Out Out@GRAD"},
     {"reduce_all", reduce<Op::and_, Mean::no>, "X"},
+    {"reduce_amax", reduce<Op::maximum, Mean::no>, "X"},
+    {"reduce_amax_grad", shared_extremum_grad, "X Out Out@GRAD"},
+    {"reduce_amin", reduce<Op::minimum, Mean::no>, "X"},
+    {"reduce_amin_grad", shared_extremum_grad, "X Out Out@GRAD"},
     {"reduce_any", reduce<Op::or_, Mean::no>, "X"},
     {"reduce_max", reduce<Op::maximum, Mean::no>, "X"},
     {"reduce_max_grad", extremum_grad, "X Out Out@GRAD"},
@@ -246,6 +408,7 @@ constexpr Row kReductionRows[] = {
     {"reduce_min", reduce<Op::minimum, Mean::no>, "X"},
     {"reduce_min_grad", extremum_grad, "X Out Out@GRAD"},
     {"reduce_prod", reduce<Op::multiply, Mean::no>, "X"},
+    {"reduce_prod_grad", product_grad, "X Out Out@GRAD"},
     {"reduce_sum", reduce<Op::add, Mean::no>, "X"},
     {"reduce_sum_grad", reduce_grad<Mean::no>, "X Out@GRAD"},
     {"softmax", softmax, "X"},

@@ -6,16 +6,13 @@
 #include <numeric>
 
 #include "importers/paddle/attribute.h"
-#include "importers/paddle/lower.h"
+#include "importers/paddle/places.h"
 #include "src/base/math.h"
 
 namespace importers::paddle {
 namespace {
 
 using ir::Op;
-
-int64_t rank_of(const Dims& dims) { return static_cast<int64_t>(dims.size()); }
-int64_t at(const Dims& dims, int64_t i) { return dims[static_cast<size_t>(i)]; }
 
 // ---------------------------------------------------------------- values from nothing
 
@@ -296,17 +293,24 @@ void slice(Call& c, std::string_view strides) {
 void slice(Call& c) { slice(c, ""); }
 void strided_slice(Call& c) { slice(c, "strides"); }
 
-void slice_grad(Call& c) {
+/// 0 where nothing was taken.
+void slice_grad(Call& c, std::string_view strides) {
   const Dims x = c.dims("Input");
-  const auto window = window_of(c, x, "");
+  const auto window = window_of(c, x, strides);
   if (!window) return c.fail("its limits are known at run time only or lie outside");
   if (elements_of(window->size) != elements_of(c.dims("Out@GRAD"))) return c.fail("the gradient has another size than the slice");
   c.set("Input@GRAD", c.fuse1({c.in("Out@GRAD")}, [&](Body& b, In in) {
     std::vector<ir::PadDim> around;
-    for (size_t i = 0; i < x.size(); ++i) around.push_back({window->dims[i].start, x[i] - window->dims[i].limit, 0});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const ir::SliceDim& dim = window->dims[i];
+      const int64_t reaches = dim.start + std::max<int64_t>(window->size[i] - 1, 0) * dim.stride + (window->size[i] > 0 ? 1 : 0);
+      around.push_back({dim.start, x[i] - reaches, dim.stride - 1});
+    }
     return b.pad(b.reshape(in[0], window->size), b.constant(b.type(in[0]), 0), around);
   }));
 }
+void slice_grad(Call& c) { slice_grad(c, ""); }
+void strided_slice_grad(Call& c) { slice_grad(c, "strides"); }
 
 /// Parts along an axis: `num` equal ones, or `sections`, of which one may be −1.
 std::optional<Dims> sections_of(Call& c, int64_t size) {
@@ -401,23 +405,7 @@ void stack(Call& c) {
 void gather_nd(Call& c) {
   const Dims x = c.dims("X"), index = c.dims("Index");
   if (index.empty() || index.back() > rank_of(x)) return c.fail("the index has more parts than there are dimensions");
-  const int64_t depth = index.back(), batch = rank_of(index) - 1;
-  Dims offsets, collapsed, sizes = x, map(static_cast<size_t>(depth));
-  std::iota(map.begin(), map.end(), 0);
-  for (int64_t i = 0; i < rank_of(x); ++i) {
-    if (i < depth)
-      collapsed.push_back(i), sizes[static_cast<size_t>(i)] = 1;
-    else
-      offsets.push_back(batch + i - depth);
-  }
-  c.set("Out", c.fuse1({c.in("X"), c.in("Index")}, [&](Body& b, In in) {
-    return b.op(Op::gather, {{in[0], in[1]}},
-                {{"offset_dims", fmt::format("{{{}}}", fmt::join(offsets, ","))},
-                 {"collapsed_slice_dims", fmt::format("{{{}}}", fmt::join(collapsed, ","))},
-                 {"start_index_map", fmt::format("{{{}}}", fmt::join(map, ","))},
-                 {"index_vector_dim", std::to_string(batch)},
-                 {"slice_sizes", fmt::format("{{{}}}", fmt::join(sizes, ","))}});
-  }));
+  c.set("Out", c.fuse1({c.in("X"), c.in("Index")}, [&](Body& b, In in) { return take_deep(b, in[0], in[1]); }));
 }
 
 /// Rows along an axis by number.
@@ -428,36 +416,14 @@ void gather(Call& c) {
   if (axis < 0 || axis >= rank_of(x)) return c.fail("the axis lies outside");
   if (index.size() == 2 && index[1] == 1) index.pop_back();
   if (index.size() != 1) return c.fail("the index is no vector");
-  Dims offsets, sizes = x;
-  sizes[static_cast<size_t>(axis)] = 1;
-  for (int64_t i = 0; i < rank_of(x); ++i) {
-    if (i != axis) offsets.push_back(i);
-  }
-  c.set("Out", c.fuse1({c.in("X"), c.in("Index")}, [&](Body& b, In in) {
-    return b.op(Op::gather, {{in[0], b.reshape(in[1], index)}},
-                {{"offset_dims", fmt::format("{{{}}}", fmt::join(offsets, ","))},
-                 {"collapsed_slice_dims", fmt::format("{{{}}}", axis)},
-                 {"start_index_map", fmt::format("{{{}}}", axis)},
-                 {"index_vector_dim", "1"},
-                 {"slice_sizes", fmt::format("{{{}}}", fmt::join(sizes, ","))}});
-  }));
+  c.set("Out", c.fuse1({c.in("X"), c.in("Index")}, [&](Body& b, In in) { return take(b, in[0], b.reshape(in[1], index), axis); }));
 }
 
 /// Elements of each row by number: X [n, m], Index [n, k] → [n, k].
 void index_sample(Call& c) {
   const Dims x = c.dims("X"), index = c.dims("Index");
   if (x.size() != 2 || index.size() != 2 || x[0] != index[0]) return c.fail("the operands are no matrices of as many rows");
-  const Dims pairs{index[0], index[1], 1};
-  c.set("Out", c.fuse1({c.in("X"), c.in("Index")}, [&](Body& b, In in) {
-    const Value row = b.iota(b.type(in[1]), pairs, 0), column = b.reshape(in[1], pairs);
-    const Value both[] = {row, column};
-    return b.op(Op::gather, {{in[0], b.concatenate(both, 2)}},
-                {{"offset_dims", "{}"},
-                 {"collapsed_slice_dims", "{0,1}"},
-                 {"start_index_map", "{0,1}"},
-                 {"index_vector_dim", "2"},
-                 {"slice_sizes", "{1,1}"}});
-  }));
+  c.set("Out", c.fuse1({c.in("X"), c.in("Index")}, [&](Body& b, In in) { return take_along(b, in[0], in[1], 1); }));
 }
 
 /// One-hot rows of `depth`.
@@ -558,6 +524,7 @@ constexpr Row kShapeRows[] = {
     {"squeeze2_grad", view_grad, "Out@GRAD"},
     {"stack", stack, "X"},
     {"strided_slice", strided_slice, "Input"},
+    {"strided_slice_grad", strided_slice_grad, "Input Out@GRAD"},
     {"tile", tile, "X"},
     {"transpose2", transpose, "X"},
     {"transpose2_grad", transpose_grad, "Out@GRAD"},

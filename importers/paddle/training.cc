@@ -20,10 +20,12 @@ class Operands {
  public:
   Operands(Call& c, std::initializer_list<std::string_view> slots) {
     for (const std::string_view slot : slots) {
-      if (!c.has(slot)) continue;
-      slots_.push_back(slot);
-      values_.push_back(c.in(slot));
+      if (c.has(slot)) add(c, slot);
     }
+  }
+  void add(Call& c, std::string_view slot) {
+    slots_.push_back(slot);
+    values_.push_back(c.in(slot));
   }
   const Values& values() const { return values_; }
   bool has(std::string_view slot) const { return std::ranges::find(slots_, slot) != slots_.end(); }
@@ -38,7 +40,8 @@ class Operands {
 void set_all(Call& c, const Operands& o, std::initializer_list<std::string_view> slots, const Values& results) {
   size_t next = 0;
   for (const std::string_view slot : slots) {
-    if (slot != "MasterParamOut" || o.has("MasterParam")) c.set(slot, results[next++]);
+    const bool optional = slot == "MasterParamOut" || slot == "Moment2MaxOut" || slot == "MeanGradOut";
+    if (!optional || o.has(slot.substr(0, slot.size() - 3))) c.set(slot, results[next++]);
   }
 }
 
@@ -55,8 +58,10 @@ enum class Decay : uint8_t { none, decoupled };
 ///   p −= lr / (1 − β1ᵗ) · m1 / (√m2 / √(1 − β2ᵗ) + ε)
 template <Decay kDecay>
 void adam(Call& c) {
-  if (c.flag("amsgrad")) return c.fail("amsgrad is not lowered");
-  const Operands o(c, {"Param", "Grad", "LearningRate", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow", "MasterParam", "SkipUpdate"});
+  Operands o(c, {"Param", "Grad", "LearningRate", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow", "MasterParam", "SkipUpdate"});
+  const bool keeps_most = c.flag("amsgrad");
+  if (keeps_most && !c.has("Moment2Max")) return c.fail("has no operand Moment2Max");
+  if (keeps_most) o.add(c, "Moment2Max");
   const double beta1 = c.number("beta1", 0.9, "Beta1Tensor"), beta2 = c.number("beta2", 0.999, "Beta2Tensor");
   const double epsilon = c.number("epsilon", 1e-8, "EpsilonTensor"), coeff = c.number("coeff", 0.01), ratio = c.number("lr_ratio", 1);
   const bool decays = kDecay == Decay::decoupled && c.flag("with_decay");
@@ -75,7 +80,8 @@ void adam(Call& c) {
                 new2 = plus(b, times(b, m2, beta2), times(b, times(b, g, g), 1 - beta2));
     const Value step = b.binary(Op::divide, lr, b.binary(Op::subtract, one, p1));
     const Value root = b.unary(Op::sqrt, b.binary(Op::subtract, one, p2));
-    const Value below = b.binary(Op::add, b.binary(Op::divide, b.unary(Op::sqrt, new2), b.expand(root, dims)), epsilon);
+    const Value most = keeps_most ? b.binary(Op::maximum, o.of(in, "Moment2Max"), new2) : new2;
+    const Value below = b.binary(Op::add, b.binary(Op::divide, b.unary(Op::sqrt, most), b.expand(root, dims)), epsilon);
     Value p = old;
     if (decays) p = times(b, p, b.expand(b.binary(Op::subtract, one, times(b, lr, coeff)), dims));
     p = b.binary(Op::subtract, p, times(b, b.expand(step, dims), b.binary(Op::divide, new1, below)));
@@ -84,6 +90,7 @@ void adam(Call& c) {
     results.push_back(unless(b, skip, param, b.convert(p, b.type(param))));
     results.push_back(unless(b, skip, m1, new1));
     results.push_back(unless(b, skip, m2, new2));
+    if (keeps_most) results.push_back(unless(b, skip, o.of(in, "Moment2Max"), most));
     if (o.has("MasterParam")) results.push_back(p);
     for (const auto& [slot, beta] : {std::pair("Beta1Pow", beta1), std::pair("Beta2Pow", beta2)}) {
       const Value power = o.of(in, slot);
@@ -92,7 +99,7 @@ void adam(Call& c) {
     return results;
   };
   const Values values = c.program().fuse(o.values(), write);
-  set_all(c, o, {"ParamOut", "Moment1Out", "Moment2Out", "MasterParamOut", "Beta1PowOut", "Beta2PowOut"}, values);
+  set_all(c, o, {"ParamOut", "Moment1Out", "Moment2Out", "Moment2MaxOut", "MasterParamOut", "Beta1PowOut", "Beta2PowOut"}, values);
 }
 
 /// v = μ·v + g;  p −= lr·v, or lr·(g + μ·v) as Nesterov has it.
@@ -121,6 +128,140 @@ void sgd(Call& c) {
     const Value p = widen(b, in[0]);
     const Value lr = b.expand(scalar(b, in[2], b.type(p)), b.dims(p));
     return b.convert(b.binary(Op::subtract, p, times(b, lr, b.convert(in[1], b.type(p)))), b.type(in[0]));
+  }));
+}
+
+/// What the optimizers below share: old parameter (the master where there is one), gradient and rate, in the state's type.
+struct Update {
+  Value param, old, g, lr;
+  ir::Type type;
+};
+Update update_of(Body& b, const Operands& o, In in, std::string_view state) {
+  Update u{o.of(in, "Param"), {}, {}, {}, b.type(o.of(in, state))};
+  u.old = o.has("MasterParam") ? o.of(in, "MasterParam") : b.convert(u.param, u.type);
+  u.g = b.convert(o.of(in, "Grad"), u.type);
+  u.lr = b.expand(scalar(b, o.of(in, "LearningRate"), u.type), b.dims(u.param));
+  return u;
+}
+/// The new parameter in front, the new master behind the state.
+Values updated(Body& b, const Operands& o, const Update& u, Value fresh, Values state) {
+  state.insert(state.begin(), b.convert(fresh, b.type(u.param)));
+  if (o.has("MasterParam")) state.push_back(fresh);
+  return state;
+}
+Value moved(Body& b, Value old, double share, Value fresh) { return plus(b, times(b, old, share), times(b, fresh, 1 - share)); }
+Value by(Body& b, Value x, Value y) { return b.binary(Op::divide, x, y); }
+
+/// m += g²;  p −= lr·g / (√m + ε)
+void adagrad(Call& c) {
+  const Operands o(c, {"Param", "Grad", "Moment", "LearningRate", "MasterParam"});
+  const Values results = c.program().fuse(o.values(), [&](Body& b, In in) {
+    const Update u = update_of(b, o, in, "Moment");
+    const Value moment = plus(b, o.of(in, "Moment"), times(b, u.g, u.g));
+    const Value step = by(b, times(b, u.lr, u.g), plus(b, b.unary(Op::sqrt, moment), c.number("epsilon", 1e-6)));
+    return updated(b, o, u, minus(b, u.old, step), {moment});
+  });
+  set_all(c, o, {"ParamOut", "MomentOut", "MasterParamOut"}, results);
+}
+
+/// s = ρ·s + (1 − ρ)·g²;  d = √((t + ε) / (s + ε))·g;  t = ρ·t + (1 − ρ)·d²;  p −= lr·d  (Zeiler, arXiv:1212.5701)
+void adadelta(Call& c) {
+  Operands o(c, {"Param", "Grad", "AvgSquaredGrad", "AvgSquaredUpdate", "MasterParam"});
+  const bool has_rate = c.has("LearningRate");
+  if (!has_rate) return c.fail("has no operand LearningRate");
+  o.add(c, "LearningRate");
+  const double rho = c.number("rho", 0.95), epsilon = c.number("epsilon", 1e-6);
+  const Values results = c.program().fuse(o.values(), [&](Body& b, In in) {
+    const Update u = update_of(b, o, in, "AvgSquaredGrad");
+    const Value old = o.of(in, "AvgSquaredUpdate"), squares = moved(b, o.of(in, "AvgSquaredGrad"), rho, times(b, u.g, u.g));
+    const Value d = times(b, b.unary(Op::sqrt, by(b, plus(b, old, epsilon), plus(b, squares, epsilon))), u.g);
+    return updated(b, o, u, minus(b, u.old, times(b, u.lr, d)), {squares, moved(b, old, rho, times(b, d, d))});
+  });
+  set_all(c, o, {"ParamOut", "AvgSquaredGradOut", "AvgSquaredUpdateOut", "MasterParamOut"}, results);
+}
+
+/// m = β1·m + (1 − β1)·g;  n = max(|g|, β2·n + ε);  p −= lr / (1 − β1ᵗ)·m / n
+void adamax(Call& c) {
+  const Operands o(c, {"Param", "Grad", "LearningRate", "Moment", "InfNorm", "Beta1Pow", "MasterParam"});
+  const double beta1 = c.number("beta1", 0.9), beta2 = c.number("beta2", 0.999), epsilon = c.number("epsilon", 1e-8);
+  const Values results = c.program().fuse(o.values(), [&](Body& b, In in) {
+    const Update u = update_of(b, o, in, "Moment");
+    const Value m = moved(b, o.of(in, "Moment"), beta1, u.g);
+    const Value n = b.binary(Op::maximum, b.unary(Op::abs, u.g), plus(b, times(b, o.of(in, "InfNorm"), beta2), epsilon));
+    const Value power = scalar(b, o.of(in, "Beta1Pow"), u.type);
+    const Value rate = by(b, u.lr, b.expand(minus(b, b.constant(u.type, 1), power), b.dims(u.param)));
+    return updated(b, o, u, minus(b, u.old, times(b, rate, by(b, m, n))), {m, n});
+  });
+  set_all(c, o, {"ParamOut", "MomentOut", "InfNormOut", "MasterParamOut"}, results);
+}
+
+/// s = ρ·s + (1 − ρ)·g²;  v = μ·v + lr·g / √(s + ε), centred: √(s − mean(g)² + ε);  p −= v
+void rmsprop(Call& c) {
+  const bool centred = c.flag("centered");
+  Operands o(c, {"Param", "MeanSquare", "Grad", "Moment", "LearningRate", "MasterParam"});
+  if (centred && !c.has("MeanGrad")) return c.fail("has no operand MeanGrad");
+  if (centred) o.add(c, "MeanGrad");
+  const double rho = c.number("decay", 0.95), epsilon = c.number("epsilon", 1e-10), mu = c.number("momentum", 0);
+  const Values results = c.program().fuse(o.values(), [&](Body& b, In in) {
+    const Update u = update_of(b, o, in, "MeanSquare");
+    const Value squares = moved(b, o.of(in, "MeanSquare"), rho, times(b, u.g, u.g));
+    Values state{squares};
+    Value below = squares;
+    if (centred) {
+      const Value mean = moved(b, o.of(in, "MeanGrad"), rho, u.g);
+      below = minus(b, below, times(b, mean, mean));
+      state.push_back(mean);
+    }
+    const Value step = times(b, times(b, u.lr, u.g), b.unary(Op::rsqrt, plus(b, below, epsilon)));
+    const Value velocity = plus(b, times(b, o.of(in, "Moment"), mu), step);
+    state.insert(state.begin(), velocity);
+    return updated(b, o, u, minus(b, u.old, velocity), state);
+  });
+  set_all(c, o, {"ParamOut", "MomentOut", "MeanSquareOut", "MeanGradOut", "MasterParamOut"}, results);
+}
+
+Value length(Body& b, Value x) {
+  Dims all(b.dims(x).size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
+  return b.unary(Op::sqrt, b.reduce(Op::add, times(b, x, x), all));
+}
+/// r = m̂ / (√v̂ + ε) + λ·p;  p −= lr·(‖p‖ / ‖r‖)·r, the ratio 1 where a length is 0  (You et al., arXiv:1904.00962)
+void lamb(Call& c) {
+  const Operands o(c, {"Param", "Grad", "LearningRate", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow", "MasterParam", "SkipUpdate"});
+  const double beta1 = c.number("beta1", 0.9), beta2 = c.number("beta2", 0.999), epsilon = c.number("epsilon", 1e-6);
+  const double decay = c.number("weight_decay", 0);
+  const bool adapts = decay > 0 || c.flag("always_adapt");
+  const Values results = c.program().fuse(o.values(), [&](Body& b, In in) {
+    const Update u = update_of(b, o, in, "Moment1");
+    const Value skip = o.has("SkipUpdate") ? o.of(in, "SkipUpdate") : Value{};
+    const Value old1 = o.of(in, "Moment1"), old2 = o.of(in, "Moment2"), one = b.constant(u.type, 1);
+    const Value m1 = moved(b, old1, beta1, u.g), m2 = moved(b, old2, beta2, times(b, u.g, u.g));
+    const auto unbiased = [&](Value moment, std::string_view power) {
+      return by(b, moment, b.expand(minus(b, one, scalar(b, o.of(in, power), u.type)), b.dims(moment)));
+    };
+    const Value below = plus(b, b.unary(Op::sqrt, unbiased(m2, "Beta2Pow")), epsilon);
+    const Value r = plus(b, by(b, unbiased(m1, "Beta1Pow"), below), times(b, u.old, decay));
+    const Value of_p = length(b, u.old), of_r = length(b, r), both = times(b, of_p, of_r);
+    const Value ratio = b.select(b.compare(ir::Direction::GT, both, b.like(both, 0)), by(b, of_p, of_r), one);
+    const Value rate = adapts ? times(b, u.lr, b.expand(ratio, b.dims(r))) : u.lr;
+    const Value p = unless(b, skip, u.old, minus(b, u.old, times(b, rate, r)));
+    Values state{unless(b, skip, old1, m1), unless(b, skip, old2, m2)};
+    for (const auto& [slot, beta] : {std::pair("Beta1Pow", beta1), std::pair("Beta2Pow", beta2)}) {
+      const Value power = o.of(in, slot);
+      state.push_back(unless(b, skip, power, times(b, power, beta)));
+    }
+    return updated(b, o, u, p, state);
+  });
+  set_all(c, o, {"ParamOut", "Moment1Out", "Moment2Out", "Beta1PowOut", "Beta2PowOut", "MasterParamOut"}, results);
+}
+
+/// Cut to a length of max_norm.
+void clip_by_norm(Call& c) {
+  const double most = c.number("max_norm", 1);
+  c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) {
+    const Value x = widen(b, in[0]), norm = length(b, x);
+    const Value factor = by(b, b.like(norm, most), b.binary(Op::maximum, norm, most));
+    return b.convert(times(b, x, b.expand(factor, b.dims(x))), b.type(in[0]));
   }));
 }
 
@@ -224,8 +365,11 @@ void fetch(Call& c) {
 }
 
 constexpr Row kTrainingRows[] = {
+    {"adadelta", adadelta, "Param Grad AvgSquaredGrad AvgSquaredUpdate"},
+    {"adagrad", adagrad, "Param Grad Moment LearningRate"},
     {"adam", adam<Decay::none>, "Param Grad LearningRate Moment1 Moment2 Beta1Pow Beta2Pow"},
     {"adamw", adam<Decay::decoupled>, "Param Grad LearningRate Moment1 Moment2 Beta1Pow Beta2Pow"},
+    {"adamax", adamax, "Param Grad LearningRate Moment InfNorm Beta1Pow"},
     {"c_allreduce_max", all_reduce<Op::maximum>, "X"},
     {"c_allreduce_min", all_reduce<Op::minimum>, "X"},
     {"c_allreduce_prod", all_reduce<Op::multiply>, "X"},
@@ -236,14 +380,17 @@ constexpr Row kTrainingRows[] = {
     {"c_sync_calc_stream", copy, "X"},
     {"c_sync_comm_stream", copy, "X"},
     {"check_finite_and_unscale", check_finite_and_unscale, "X Scale"},
+    {"clip_by_norm", clip_by_norm, "X"},
     {"depend", copy, "X"},
     {"fetch", fetch, "X"},
+    {"lamb", lamb, "Param Grad LearningRate Moment1 Moment2 Beta1Pow Beta2Pow"},
     {"memcpy", copy, "X"},
     {"memcpy_d2h", copy, "X"},
     {"memcpy_h2d", copy, "X"},
     {"momentum", momentum, "Param Grad Velocity LearningRate"},
     {"nop", nothing, ""},
     {"recv_v2", receive, ""},
+    {"rmsprop", rmsprop, "Param MeanSquare Grad Moment LearningRate"},
     {"send_v2", send, "X"},
     {"sgd", sgd, "Param Grad LearningRate"},
     {"update_loss_scaling", update_loss_scaling, "FoundInfinite PrevLossScaling InGoodSteps InBadSteps"},
