@@ -116,15 +116,14 @@ void reshape(Call& c) {
   const Dims x = c.dims("X");
   auto dims = c.sizes("shape", {"Shape", "ShapeTensor"});
   if (!dims) return c.fail("the shape is known at run time only");
-  int64_t open = -1, product = 1;
+  int64_t open = -1;
   for (size_t i = 0; i < dims->size(); ++i) {
     if ((*dims)[i] == 0 && i < x.size()) (*dims)[i] = x[i];
-    if ((*dims)[i] < 0)
-      open = static_cast<int64_t>(i);
-    else
-      product *= std::max<int64_t>((*dims)[i], 1);
+    if ((*dims)[i] < 0) open = static_cast<int64_t>(i);
   }
-  if (open >= 0) (*dims)[static_cast<size_t>(open)] = elements_of(x) / product;
+  Dims told = *dims;
+  for (int64_t& size : told) size = std::max<int64_t>(size, 1);
+  if (open >= 0) (*dims)[static_cast<size_t>(open)] = elements_of(x) / elements_of(told);
   if (elements_of(*dims) != elements_of(x)) return c.fail("the shape holds another number of elements");
   viewed(c, c.in("X"), *dims);
   c.set_sizes("XShape", x);

@@ -91,9 +91,10 @@ std::optional<Array> reshaped(const Node&, Arrays in, Shapes, int32_t) {
   if (in.size() < 2 || in[0] == nullptr || in[1] == nullptr) return std::nullopt;
   Array result = *in[0];
   Dims to = values_of(*in[1]);
-  int64_t known = 1;
-  for (const int64_t d : to) known *= d < 0 ? 1 : d;
-  for (int64_t& d : to) d = d < 0 ? ir::elements(in[0]->shape) / std::max<int64_t>(1, known) : d;
+  Dims told = to;
+  for (int64_t& d : told) d = std::max<int64_t>(1, d);
+  if (!are_sane(told)) return std::nullopt;
+  for (int64_t& d : to) d = d < 0 ? ir::elements(in[0]->shape) / ir::elements(ir::array_shape(result.shape.type, told)) : d;
   result.shape = ir::array_shape(result.shape.type, to);
   if (ir::elements(result.shape) != ir::elements(in[0]->shape)) return std::nullopt;
   return result;

@@ -102,8 +102,10 @@ Folded slice(const Host& host) {
   if (rank == 0 || host[1].values.size() != rank || host[2].values.size() != rank) return {};
   Integers out;
   for (size_t d = 0; d < rank; ++d) {
-    const int64_t begin = host[1].values[d], left = from.dims[d] - begin, length = host[2].values[d] == -1 ? left : host[2].values[d];
-    if (begin < 0 || left < 0 || length < 0 || length > left) return {};
+    const int64_t begin = host[1].values[d];
+    if (begin < 0 || begin > from.dims[d]) return {};
+    const int64_t left = from.dims[d] - begin, length = host[2].values[d] == -1 ? left : host[2].values[d];
+    if (length < 0 || length > left) return {};
     out.dims.push_back(length);
   }
   for (int64_t i = 0; i < elements(out.dims); ++i) {

@@ -335,6 +335,14 @@ TEST(Unknown, NumbersThatFitNoWindowAreOneOperatorsLoss) {
   }
 }
 
+TEST(Unknown, SizesWhoseProductExceedsAllNumbersAreOneOperatorsLoss) {
+  const model::Imported program =
+      imported(std::string(kHead) + tensor("x", "2, 4", "float32", "var") + tensor("y", "8,", "float32", "var") +
+               "\n    {Out=['y'], XShape=[]} = reshape2(inputs={X=['x']}, shape = [9000000000000000, 2048, -1])\n}\n");
+  ASSERT_EQ(program.modules.size(), 1u);
+  EXPECT_EQ(program.module_operators[0][0].note, "reshape2: the shape holds another number of elements");
+}
+
 TEST(Unknown, PartsOfAnotherRankAreOneOperatorsLoss) {
   const model::Imported program =
       imported(std::string(kHead) + tensor("x", "2,", "float32", "var") + tensor("g", "2, 4", "float32", "var") +

@@ -1,6 +1,7 @@
 // Operators against values that were worked out by hand, or that TensorFlow's documentation gives.
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "tests/unit/tensorflow_lower/small_graph.h"
 
@@ -287,6 +288,16 @@ TEST(Folding, TheGradientOfAPaddingTakesAColumnOfIt) {
   const int before = s.op("Slice", {paddings, s.integers({0, 0}), s.integers({2, 1})});
   s.op("Slice", {x, s.op("Reshape", {before, s.integers({-1})}), s.integers({3, 1})});
   EXPECT_EQ(computed(s.graph, {{"x", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}})[0], (Numbers{2, 6, 10}));
+}
+
+TEST(Folding, SizesBeyondAllNumbersAreNotWorkedOut) {
+  constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
+  SmallGraph s;
+  const int two = s.integers({1, 2}), x = s.feed("x", {2});
+  s.op("Reshape", {x, s.op("Reshape", {two, s.integers({kMost, kMost, kMost, -1})})});
+  s.op("Reshape", {x, s.op("Slice", {two, s.integers({kLeast}), s.integers({kMost})})});
+  const auto lowered = lower(s.graph);
+  EXPECT_TRUE(!lowered.ok() || !lowered->notes.empty());
 }
 
 TEST(Folding, GradientsOfBroadcastsKnowWhatTheySum) {
