@@ -221,6 +221,20 @@ Value Body::slice(Value value, const std::vector<ir::SliceDim>& dims) {
   return op(Op::slice, {{value}}, {{"slice", fmt::format("{{{}}}", fmt::join(parts, ","))}});
 }
 
+Value Body::part(Value value, int64_t dimension, int64_t from, int64_t to) {
+  std::vector<ir::SliceDim> dims;
+  for (const int64_t size : this->dims(value)) dims.push_back({0, size, 1});
+  dims[static_cast<size_t>(dimension)] = {from, to, 1};
+  return slice(value, dims);
+}
+
+Value Body::roll(Value value, int64_t dimension, int64_t places) {
+  const int64_t size = dims(value)[static_cast<size_t>(dimension)], moved = size == 0 ? 0 : (places % size + size) % size;
+  if (moved == 0) return value;
+  const Value last = part(value, dimension, size - moved, size);
+  return concatenate({{last, part(value, dimension, 0, size - moved)}}, dimension);
+}
+
 Value Body::pad(Value value, Value with, const std::vector<ir::PadDim>& dims) {
   std::vector<std::string> parts;
   for (const ir::PadDim& dim : dims) {

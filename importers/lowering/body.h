@@ -56,6 +56,8 @@ class Body {
   Value reshape(Value value, const Dims& dims);                    ///< the value itself if it has these
   Value transpose(Value value, const Dims& permutation);
   Value slice(Value value, const std::vector<ir::SliceDim>& dims);
+  Value part(Value value, int64_t dimension, int64_t from, int64_t to);  ///< [from, to) of one dimension, all of the others
+  Value roll(Value value, int64_t dimension, int64_t places);            ///< elements move on, those at the end to the beginning
   Value pad(Value value, Value with, const std::vector<ir::PadDim>& dims);
   Value reverse(Value value, const Dims& dimensions);
   Value concatenate(std::span<const Value> values, int64_t dimension);

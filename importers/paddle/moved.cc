@@ -21,13 +21,6 @@ Dims all_of(const Dims& dims) {
 
 // ---------------------------------------------------------------- rolls and flips
 
-Value part(Body& b, Value x, int64_t axis, int64_t from, int64_t to) {
-  std::vector<ir::SliceDim> dims;
-  for (const int64_t size : b.dims(x)) dims.push_back({0, size, 1});
-  dims[static_cast<size_t>(axis)] = {from, to, 1};
-  return b.slice(x, dims);
-}
-
 /// Each axis by its number of places, what leaves at the end comes back at the start; without axes over all elements in a row.
 void rolled(Call& c, std::string_view in_slot, std::string_view out_slot, int64_t sign) {
   const Dims x = c.dims(in_slot);
@@ -41,10 +34,7 @@ void rolled(Call& c, std::string_view in_slot, std::string_view out_slot, int64_
     Value value = axes.empty() ? b.reshape(in[0], {elements_of(x)}) : in[0];
     for (size_t i = 0; i < shifts->size(); ++i) {
       const int64_t axis = axes.empty() ? 0 : axis_of(axes[i], rank_of(x)), size = std::max<int64_t>(at(b.dims(value), axis), 1);
-      const int64_t shift = ((sign * (*shifts)[i]) % size + size) % size;
-      if (shift == 0) continue;
-      const Value both[] = {part(b, value, axis, size - shift, size), part(b, value, axis, 0, size - shift)};
-      value = b.concatenate(both, axis);
+      value = b.roll(value, axis, sign * ((*shifts)[i] % size));
     }
     return b.reshape(value, x);
   }));
@@ -134,7 +124,7 @@ void stack_grad(Call& c) {
   each.erase(each.begin() + axis);
   c.set_list("X@GRAD", c.program().fuse({{c.in("Y@GRAD")}}, [&](Body& b, In in) {
     Values parts;
-    for (int64_t k = 0; k < at(dy, axis); ++k) parts.push_back(b.reshape(part(b, in[0], axis, k, k + 1), each));
+    for (int64_t k = 0; k < at(dy, axis); ++k) parts.push_back(b.reshape(b.part(in[0], axis, k, k + 1), each));
     return parts;
   }));
 }

@@ -204,16 +204,7 @@ Values roll(Lowering& l) {
   if (!l.error.empty()) return {};
   return l.program.fuse({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
     Value rolled = x[0];
-    for (size_t k = 0; k < axes.size(); ++k) {
-      const auto axis = static_cast<size_t>(from_end(axes[k], static_cast<int64_t>(dims.size())));
-      const int64_t n = dims[axis], moved = n == 0 ? 0 : (shifts[k] % n + n) % n;
-      if (moved == 0) continue;
-      std::vector<ir::SliceDim> whole;
-      for (const int64_t size : dims) whole.push_back({0, size, 1});
-      auto first = whole, last = whole;
-      first[axis] = {n - moved, n, 1}, last[axis] = {0, n - moved, 1};
-      rolled = b.concatenate({{b.slice(rolled, first), b.slice(rolled, last)}}, static_cast<int64_t>(axis));
-    }
+    for (size_t k = 0; k < axes.size(); ++k) rolled = b.roll(rolled, from_end(axes[k], b.rank(rolled)), shifts[k]);
     return Values{rolled};
   });
 }
