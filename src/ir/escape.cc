@@ -42,7 +42,18 @@ char plain_escape(char c) {
 }  // namespace
 
 std::string quoted(std::string_view text) {
-  std::string out = "\"";
+  std::string out;
+  append_quoted(out, text);
+  return out;
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+  const auto is_plain = [](char c) { return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= ' '; };
+  out += '"';
+  if (std::ranges::all_of(text, is_plain)) {
+    out.append(text) += '"';
+    return;
+  }
   for (const char c : text) {
     if (c == '"' || c == '\\')
       out += '\\', out += c;
@@ -53,7 +64,7 @@ std::string quoted(std::string_view text) {
     else
       out += c;
   }
-  return out += '"';
+  out += '"';
 }
 
 std::string unescaped(std::string_view quoted) {

@@ -239,9 +239,9 @@ Inferred infer_shape(const Module& module, const Computation& comp, const Instr&
   const rules::Rule rule = rule_of(instr.op);
   if (rule != nullptr) {
     Inferred made = rule(in);
-    return made.how == Inferred::follows && too_large(made.shape)
-               ? rules::broken("{} gives more bytes than any machine has", text(instr.op))
-               : made;
+    if (made.how == Inferred::follows && too_large(made.shape))
+      return rules::broken("{} gives more bytes than any machine has", text(instr.op));
+    return made;
   }
   return in.declared() != nullptr ? rules::follows(*in.declared()) : rules::as_written();
 }

@@ -11,6 +11,8 @@
 namespace ir {
 namespace {
 
+constexpr size_t kUsualLine = 192;  ///< bytes; room that stays unused costs no memory where a program is large
+
 /// Appends the text of one module in the long or the short form.
 class Printer {
  public:
@@ -18,6 +20,9 @@ class Printer {
 
   void module() {
     printed_.resize(module_.shapes.size());
+    size_t lines = 0;
+    for (const Computation& comp : module_.computations) lines += comp.instrs.size();
+    out_.reserve(lines * kUsualLine);
     out_.append("HloModule ").append(module_.text(module_.name));
     for (const Attr& attr : module_.attrs) out_.append(", ").append(module_.text(attr.key)).append("=").append(module_.text(attr.text));
     out_ += "\n\n";
@@ -40,7 +45,7 @@ class Printer {
       out_ += '\n';
     }
     out_ += '}';
-    if (comp.execution_thread != StringId::empty) out_.append(", execution_thread=").append(quoted(module_.text(comp.execution_thread)));
+    if (comp.execution_thread != StringId::empty) append_quoted(out_.append(", execution_thread="), module_.text(comp.execution_thread));
     out_ += '\n';
   }
 
@@ -119,7 +124,7 @@ class Printer {
     const size_t begin = out_.size();
     const auto separate = [&] { out_ += out_.size() == begin ? "" : " "; };
     const auto string = [&](std::string_view key, StringId id) {
-      if (id != StringId::empty) separate(), out_.append(key).append("=").append(quoted(module_.text(id)));
+      if (id != StringId::empty) separate(), append_quoted(out_.append(key).append("="), module_.text(id));
     };
     const auto number = [&](std::string_view key, int32_t value) {
       if (value != 0) separate(), fmt::format_to(std::back_inserter(out_), "{}={}", key, value);

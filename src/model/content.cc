@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "src/base/hash.h"
 #include "src/base/text.h"
@@ -26,12 +27,12 @@ bool is_plain(std::string_view text) {
 }
 
 base::Result<std::string> compressed(std::string_view text) {
-  std::string frame(ZSTD_compressBound(text.size()), '\0');
-  const size_t size = ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), kLevel);
+  const size_t bound = ZSTD_compressBound(text.size());
+  const auto frame = std::make_unique_for_overwrite<char[]>(bound);  // not cleared: most of a large one is never touched
+  const size_t size = ZSTD_compress(frame.get(), bound, text.data(), text.size(), kLevel);
   if (ZSTD_isError(size) != 0)
     return base::Error{fmt::format("cannot compress a program text: {}; free some memory", ZSTD_getErrorName(size))};
-  frame.resize(size);
-  return frame;
+  return std::string(frame.get(), size);
 }
 
 base::Error damaged(const std::string& path, std::string_view what) {
