@@ -312,7 +312,9 @@ std::optional<Attribute> attribute_value(Message value) {
 }
 
 std::string attributes_json(const Node& node) {
+  constexpr size_t kUsual = 64;  // bytes of the attributes of most nodes
   std::string out;
+  if (!node.attributes.empty()) out.reserve(kUsual);
   for (const auto& [name, value] : node.attributes) {
     out += out.empty() ? '{' : ',';
     base::append_json(out, name);

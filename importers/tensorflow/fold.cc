@@ -27,11 +27,6 @@ Dims values_of(const Array& array) {
   return values;
 }
 
-std::optional<Array> constant(const Node& node, Arrays, Shapes, int32_t) {
-  const auto* value = find_attribute<Array>(node, "value");
-  return value == nullptr ? std::nullopt : std::optional(*value);
-}
-
 std::optional<Array> first(const Node&, Arrays in, Shapes, int32_t) {
   return in.empty() || in[0] == nullptr ? std::nullopt : std::optional(*in[0]);
 }
@@ -105,8 +100,6 @@ struct Fold {
   std::optional<Array> (*value)(const Node&, Arrays, Shapes, int32_t);
 };
 constexpr Fold kFolds[] = {
-    {"Const", constant},
-    {"HostConst", constant},
     {"Identity", first},
     {"Snapshot", first},
     {"Shape", shape},

@@ -192,13 +192,6 @@ class GraphDefReader {
     return static_cast<int32_t>(out_.graph.nodes.size()) - 1;
   }
 
-  std::vector<std::optional<Sizes>>* told(size_t node, bool of_handle) {
-    for (GraphNodes::Told& told : told_[node]) {
-      if (told.of_handle == of_handle) return &told.shapes;
-    }
-    return nullptr;
-  }
-
   /// A batch that is left open is what a person chooses. Was it open?
   bool choose_batch(Node& node, Sizes& sizes) const {
     if (sizes.empty() || sizes.front() >= 0 || !is_known(std::span(sizes).subspan(1))) return false;
@@ -213,13 +206,11 @@ class GraphDefReader {
   /// To be asked once.
   std::vector<std::optional<Sizes>> told_shapes(size_t i) {
     const Node& node = out_.graph.nodes[i];
-    auto* outputs = told(i, false);
-    auto* held = told(i, true);
+    GraphNodes::Told& told = told_[i];
     const bool is_variable = node.type == "VarHandleOp" || node.type == "VariableV2" || node.type == "Variable";
     const auto* sizes = find_attribute<Sizes>(node, "shape");
-    if ((is_variable || (is_input(node) && outputs == nullptr)) && sizes != nullptr) return {*sizes};
-    if (held != nullptr) return std::move(*held);
-    return outputs == nullptr ? std::vector<std::optional<Sizes>>() : std::move(*outputs);
+    if ((is_variable || (is_input(node) && told.outputs.empty())) && sizes != nullptr) return {*sizes};
+    return std::move(told.held.empty() ? told.outputs : told.held);
   }
 
   std::optional<ir::Type> type_of_output(const Node& node, size_t port) const {
@@ -245,7 +236,7 @@ class GraphDefReader {
 
   const Input& input_;
   GraphText out_;
-  std::vector<std::vector<GraphNodes::Told>> told_;  ///< by node
+  std::vector<GraphNodes::Told> told_;  ///< by node
   GraphNotes notes_;
   ir::HashIndex by_name_;
   size_t operators_ = 0;
@@ -335,7 +326,8 @@ base::Result<model::Imported> read_graph_def(const Input& input, const TakeModul
 
 base::Result<model::Imported> read_graph_pieces(const Input& input, const GraphPieces& pieces, const TakeModule& take) {
   ASSIGN_OR_RETURN(GraphNodes nodes, read_graph_nodes(input, pieces));
-  ASSIGN_OR_RETURN(GraphText text, GraphDefReader(input, std::move(nodes)).run());
+  GraphDefReader reader(input, std::move(nodes));  // freed after the module has been taken, while its rows are made
+  ASSIGN_OR_RETURN(GraphText text, reader.run());
   return hand_over(input, "", std::move(text), take);
 }
 

@@ -19,7 +19,6 @@ namespace importers::tensorflow {
 namespace {
 
 constexpr size_t kMostGraphNotes = 20;
-constexpr std::string_view kShapesOf[] = {"_output_shapes", "_handle_shapes"};
 
 template <typename T>
 void append_to(std::vector<T>& all, std::vector<T>& more) {
@@ -96,7 +95,7 @@ class NodeReader final : public GraphSink {
   void node(const Message& message, int64_t line) override {
     ++out_.read;
     Node& node = out_.nodes.emplace_back();
-    std::vector<GraphNodes::Told>& told = out_.told.emplace_back();
+    GraphNodes::Told& told = out_.told.emplace_back();
     size_t inputs = 0, attributes = 0;
     message.each([&](const Field& field, Message) { inputs += field.name == "input", attributes += field.name == "attr"; });
     node.written.reserve(inputs);
@@ -142,11 +141,13 @@ class NodeReader final : public GraphSink {
     return stays ? inner : made_->emplace_back(inner);
   }
 
-  static void add_attribute(Node& node, std::vector<GraphNodes::Told>& told, Message entry) {
+  static void add_attribute(Node& node, GraphNodes::Told& told, Message entry) {
     std::string key = entry.text("key");
     const Message value = entry.message("value");
-    if (std::ranges::find(kShapesOf, key) != std::end(kShapesOf)) {
-      told.push_back({key == kShapesOf[1], all_shapes(value.message("list"))});
+    if (key == "_output_shapes") {
+      told.outputs = all_shapes(value.message("list"));
+    } else if (key == "_handle_shapes") {
+      told.held = all_shapes(value.message("list"));
     } else if (auto read = attribute_value(value)) {
       node.attributes.set(std::move(key), *std::move(read));
     }

@@ -57,13 +57,12 @@ class GraphNotes {
 using Sizes = std::vector<int64_t>;
 
 struct GraphNodes {
-  /// What the attributes _output_shapes and _handle_shapes tell.
+  /// What the attributes _output_shapes and _handle_shapes tell of a node; empty: nothing.
   struct Told {
-    bool of_handle;
-    std::vector<std::optional<Sizes>> shapes;
+    std::vector<std::optional<Sizes>> outputs, held;
   };
   std::vector<Node> nodes;
-  std::vector<std::vector<Told>> told;              ///< by node
+  std::vector<Told> told;                           ///< by node
   std::vector<std::shared_ptr<const Texts>> texts;  ///< as of a Graph
   GraphNotes notes;
   int64_t read = 0, dropped = 0;

@@ -63,6 +63,8 @@ constexpr std::string_view kSilent[] = {"NoOp",
 constexpr std::string_view kCalls[] = {"If",   "StatelessIf",   "While",           "StatelessWhile",
                                        "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"};
 
+constexpr std::string_view kConstants[] = {"Const", "HostConst"};
+
 /// Graphs of TensorFlow 1 hold what runs before and between steps: initial values, checkpoints.
 bool is_outside_step(const Node& node) {
   static constexpr std::string_view kTypes[] = {"SaveV2",          "RestoreV2",  "SaveSlices",    "RestoreSlice",     "MergeV2Checkpoints",
@@ -243,10 +245,9 @@ class Lowerer final : public Variables {
 
   const Array* constant(Edge edge) const {
     if (edge.node < 0) return nullptr;
-    const auto& by_port = constants_[static_cast<size_t>(edge.node)];
-    if (by_port == nullptr) return nullptr;
-    const auto found = by_port->find(edge.port);
-    return found == by_port->end() ? nullptr : &found->second;
+    if (edge.port == 0) return constants_[static_cast<size_t>(edge.node)];
+    const auto found = folded_.find({edge.node, edge.port});
+    return found == folded_.end() ? nullptr : &found->second;
   }
   /// A value that is there, or a constant's, which becomes an instruction here.
   Value value(Edge edge) {
@@ -269,7 +270,7 @@ class Lowerer final : public Variables {
     if (is_feed(node)) return feed(node, values_[at]);
     if (among(kSilent, node.type)) return silent(node);
     if (starts_outside(node)) return ++outside_, base::Status();
-    if (fold_node(node, constants_[at])) return {};
+    if (fold_node(node, id)) return {};
     return compute(node, values_[at]);
   }
 
@@ -304,13 +305,13 @@ class Lowerer final : public Variables {
     return {};
   }
 
-  using Constants = std::map<int32_t, Array>;
-
-  bool fold_node(const Node& node, std::unique_ptr<Constants>& folded) {
+  /// Is it a constant, or does one follow from its inputs?
+  bool fold_node(const Node& node, int32_t id) {
     static constexpr std::string_view kOfShapes[] = {"Shape", "ShapeN", "Size", "Rank"};
+    const Array*& constant_0 = constants_[static_cast<size_t>(id)];
+    if (among(kConstants, node.type) && (constant_0 = find_attribute<Array>(node, "value")) != nullptr) return true;
     const auto is_constant = [&](const Edge& edge) { return constant(edge) != nullptr; };
     if (!node.inputs.empty() && std::ranges::none_of(node.inputs, is_constant) && !among(kOfShapes, node.type)) return false;
-    Constants by_port;
     std::vector<const Array*> in;
     std::vector<ir::Shape> shapes(node.inputs.size());
     std::vector<const ir::Shape*> known(node.inputs.size(), nullptr);
@@ -326,12 +327,13 @@ class Lowerer final : public Variables {
     if (arrays.empty()) {
       const int32_t ports = node.type == "ShapeN" ? static_cast<int32_t>(node.inputs.size()) : 1;
       for (int32_t port = 0; port < ports; ++port) {
-        if (auto array = fold(node, in, known, port)) by_port.emplace(port, std::move(*array));
+        if (auto array = fold(node, in, known, port)) folded_.try_emplace({id, port}, std::move(*array));
       }
     }
-    for (size_t port = 0; port < arrays.size(); ++port) by_port.emplace(static_cast<int32_t>(port), std::move(arrays[port]));
-    if (by_port.empty()) return false;
-    folded = std::make_unique<Constants>(std::move(by_port));
+    for (size_t port = 0; port < arrays.size(); ++port) folded_.try_emplace({id, static_cast<int32_t>(port)}, std::move(arrays[port]));
+    const auto first = folded_.lower_bound({id, 0});
+    if (first == folded_.end() || first->first.first != id) return false;
+    if (first->first.second == 0) constant_0 = &first->second;
     return true;
   }
 
@@ -430,12 +432,13 @@ class Lowerer final : public Variables {
 
   const Graph& graph_;
   lowering::Program program_;
-  std::vector<Edge> origins_;                          ///< of identities
-  std::vector<Values> values_;                         ///< by node, by port
-  std::vector<std::unique_ptr<Constants>> constants_;  ///< by node, by port; none of most
-  std::vector<bool> used_;                             ///< is some output of the node read?
-  std::vector<bool> handles_;                          ///< does the node stand for a variable?
-  lowering::Key key_;                                  ///< of the node in hand
+  std::vector<Edge> origins_;                            ///< of identities
+  std::vector<Values> values_;                           ///< by node, by port
+  std::vector<const Array*> constants_;                  ///< by node: what its port 0 is known to give; nullptr of most
+  std::map<std::pair<int32_t, int32_t>, Array> folded_;  ///< by node and port: those that stand nowhere in the graph
+  std::vector<bool> used_;                               ///< is some output of the node read?
+  std::vector<bool> handles_;                            ///< does the node stand for a variable?
+  lowering::Key key_;                                    ///< of the node in hand
   std::map<std::pair<int32_t, int32_t>, State> states_;
   std::map<std::pair<int32_t, int32_t>, const ir::Shape*> read_whole_;  ///< shapes of variables that some node reads or assigns
   std::function<Value(size_t)> resolve_;
@@ -511,14 +514,20 @@ Values Lowering::fuse(const std::function<Values(Body&, std::span<const Value>)>
 }
 
 base::Result<Lowered> lower(const Graph& graph) {
+  const auto lowered_by = [](const Graph& whole) -> base::Result<Lowered> {
+    const auto lowerer = std::make_shared<Lowerer>(whole);
+    ASSIGN_OR_RETURN(Lowered lowered, lowerer->run());
+    lowered.remains = lowerer;
+    return lowered;
+  };
   if (!is_sound(graph)) return base::Error{"an input of a node is no node of its graph"};
   const bool has_transfers = std::ranges::any_of(graph.nodes, [](const Node& node) {
     return (node.type.ends_with("Send") || node.type.ends_with("Recv")) && node.attributes.find("tensor_name") != nullptr;
   });
-  if (!has_transfers) return Lowerer(graph).run();
+  if (!has_transfers) return lowered_by(graph);
   Graph joined = graph;
   join_transfers(joined);
-  return Lowerer(joined).run();
+  return lowered_by(joined);
 }
 
 bool is_lowered(std::string_view type) { return find_rule(type) != nullptr; }

@@ -1,6 +1,7 @@
 // From a TensorFlow graph to a module: one node, one library call or one fusion.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace importers::tensorflow {
 struct Lowered {
   ir::Module module;
   std::vector<model::Note> notes;  ///< nodes without a lowering, shapes that had to be taken from the program
+  /// Of the making. To free those of a large graph takes a while, which may pass beside what is done with the module.
+  std::shared_ptr<const void> remains{};
 };
 
 /// Nodes become instructions in the order of their data; op types without a lowering become custom calls that a replay skips. Variables
