@@ -32,7 +32,8 @@ class Program;
 class Body {
  public:
   ir::Shape shape(Value value) const;
-  ir::ShapeId shape_id(Value value) const;  ///< in the module
+  const ir::Shape& held(Value value) const;  ///< the same, until the next instruction
+  ir::ShapeId shape_id(Value value) const;   ///< in the module
   ir::Type type(Value value) const { return held(value).type; }
   Dims dims(Value value) const { return held(value).dims; }
   int64_t rank(Value value) const { return held(value).rank(); }
@@ -88,7 +89,6 @@ class Body {
   friend class Program;
   explicit Body(Program& program) : program_(program) {}
   bool is_entry() const;
-  const ir::Shape& held(Value value) const;  ///< until the next instruction
   Value add(ir::Instr instr);
   Value parameter(std::string_view name, const ir::Shape& shape);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -22,6 +23,10 @@ class Key {
   }
   template <typename T>
   void add(const std::vector<T>& values) {
+    add(std::span(values));
+  }
+  template <typename T>
+  void add(std::span<T> values) {
     add(values.size());
     for (const T& value : values) add(value);
   }

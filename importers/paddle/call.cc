@@ -19,7 +19,7 @@ constexpr int64_t kMostSize = 9'000'000'000'000'000;  ///< what a double holds e
 lowering::Program& Call::program() { return lowering_.out_; }
 Body& Call::entry() { return lowering_.out_.entry(); }
 
-const Slot* Call::slot_of(const std::vector<Slot>& slots, std::string_view name) const {
+const Slot* Call::slot_of(std::span<const Slot> slots, std::string_view name) const {
   const auto found = std::ranges::find(slots, name, &Slot::name);
   return found == slots.end() ? nullptr : &*found;
 }

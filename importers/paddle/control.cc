@@ -83,7 +83,7 @@ void Lowering::branch(const Operator& op) {
   if (!way.value_or(false) && no != nullptr) results.push_back(run_region(*no));
   offset_ = op.offset;
   if (!way) note("both-branches", "the run decides its condition: both branches are run and chosen from");
-  const std::vector<std::string_view> wanted = op.outputs.empty() ? std::vector<std::string_view>() : op.outputs[0].arguments;
+  const std::span<const std::string_view> wanted = op.outputs.empty() ? std::span<const std::string_view>() : op.outputs[0].arguments;
   for (size_t k = 0; k < wanted.size(); ++k) {
     std::vector<const Tensor*> given;
     for (const auto& names : results) given.push_back(k < names.size() ? find(names[k]) : nullptr);

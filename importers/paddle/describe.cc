@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "importers/paddle/attribute.h"
@@ -82,6 +81,19 @@ std::string json_of(std::string_view value) {
   return base::json_text(base::escaped(text_of(value)));
 }
 
+/// By name; of several values of a name the last.
+std::string json_object(std::vector<std::pair<std::string_view, std::string>>& values) {
+  std::ranges::stable_sort(values, {}, [](const auto& value) { return value.first; });
+  std::string object = "{";
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (k + 1 < values.size() && values[k + 1].first == values[k].first) continue;
+    if (object.size() > 1) object += ',';
+    base::append_json(object, base::escaped(values[k].first));
+    object.append(":").append(values[k].second);
+  }
+  return object += '}';
+}
+
 /// Said of every operator, or said elsewhere.
 constexpr std::string_view kLeftOut[] = {"op_role",         "op_namescope",  "op_device",   "op_role_var",
                                          "with_quant_attr", "stop_gradient", "persistable", "is_persistable",
@@ -104,6 +116,9 @@ std::vector<Described> Describer::named() {
     size_t block, next, place;
   };
   std::vector<Described> all;
+  size_t operators = 0;
+  for (const Block& block : program_.blocks) operators += block.operators.size();
+  all.reserve(operators);
   std::vector<bool> seen(program_.blocks.size(), false);
   for (size_t first = 0; first < program_.blocks.size(); ++first) {
     if (seen[first]) continue;
@@ -154,9 +169,10 @@ std::string Describer::scope_of(const Operator& op) const {
 }
 
 std::string Describer::attributes_of(const Operator& op) const {
-  std::map<std::string, std::string, std::less<>> values;  // as JSON
+  std::vector<std::pair<std::string_view, std::string>> values;  // as JSON
+  const auto tell = [&](std::string_view name, std::string json) { values.emplace_back(name, std::move(json)); };
   for (const Attribute& attribute : op.attributes) {
-    if (!is_in(attribute.name, kLeftOut)) values[base::escaped(attribute.name)] = json_of(attribute.value);
+    if (!is_in(attribute.name, kLeftOut)) tell(attribute.name, json_of(attribute.value));
   }
   const std::string_view type = plain_type(op);
   const auto results_end_with = [&](std::string_view mark) {
@@ -164,16 +180,14 @@ std::string Describer::attributes_of(const Operator& op) const {
       return std::ranges::any_of(slot.arguments, [&](std::string_view name) { return name.find(mark) != std::string_view::npos; });
     });
   };
-  if (const auto role = integer_of(op.attribute("op_role"))) values["role"] = std::to_string(*role);
-  if (!type.ends_with("_grad") && results_end_with(".subprog_") && !results_end_with("@GRAD")) values["recompute"] = "true";
-  if (const auto ring = integer_of(op.attribute("ring_id"))) values["ring"] = std::to_string(*ring);
-  if (is_in(type, kMixedPrecision)) values["mixed_precision"] = "true";
-  if ((type == "sum" || type == "add_n") && !op.inputs.empty()) values["accumulates"] = std::to_string(op.inputs[0].arguments.size());
-  if (!op.distribution.empty()) values["dist_attr"] = base::json_text(base::escaped(op.distribution));
-  if (op.id >= 0) values["id"] = std::to_string(op.id);
-  std::string object = "{";
-  for (const auto& [name, value] : values) object.append(object.size() == 1 ? "" : ",").append(base::json_text(name) + ":").append(value);
-  return object + "}";
+  if (const auto role = integer_of(op.attribute("op_role"))) tell("role", std::to_string(*role));
+  if (!type.ends_with("_grad") && results_end_with(".subprog_") && !results_end_with("@GRAD")) tell("recompute", "true");
+  if (const auto ring = integer_of(op.attribute("ring_id"))) tell("ring", std::to_string(*ring));
+  if (is_in(type, kMixedPrecision)) tell("mixed_precision", "true");
+  if ((type == "sum" || type == "add_n") && !op.inputs.empty()) tell("accumulates", std::to_string(op.inputs[0].arguments.size()));
+  if (!op.distribution.empty()) tell("dist_attr", base::json_text(base::escaped(op.distribution)));
+  if (op.id >= 0) tell("id", std::to_string(op.id));
+  return json_object(values);
 }
 
 int64_t Describer::line_of(size_t offset) {
@@ -185,17 +199,19 @@ int64_t Describer::line_of(size_t offset) {
 }
 
 Described Describer::named(const Operator& op, size_t place) {
-  Described named{&op, place, {}};
   const std::string_view type = shown_type(op);
-  named.record.type = base::escaped(type);
-  named.record.name = fmt::format("{}_{}", named.record.type, counts_[type]++);
-  named.record.line = line_of(op.offset);
-  return named;
+  return {&op, place, line_of(op.offset), fmt::format("{}_{}", base::escaped(type), counts_[type]++)};
 }
 
-void Describer::describe(Described& described) const {
+model::Operator Describer::describe(const Described& described) const {
   const Operator& op = *described.op;
-  model::Operator& made = described.record;
+  model::Operator made;
+  made.name = described.name;
+  made.type = base::escaped(shown_type(op));
+  made.line = described.line;
+  made.shape = described.shape;
+  made.shape_from = made.shape.empty() ? model::Known::no : model::Known::given;
+  made.note = described.note;
   made.scope = scope_of(op);
   made.phase = phase_of(op, described.place);
   made.launches = is_in(plain_type(op), kLaunchNothing) ? model::Launches::nothing
@@ -208,6 +224,7 @@ void Describer::describe(Described& described) const {
       if (!name.empty()) made.inputs.push_back(base::escaped(name));
     }
   }
+  return made;
 }
 
 }  // namespace importers::paddle

@@ -14,17 +14,18 @@ namespace importers::paddle {
 struct Described {
   const Operator* op;
   size_t place;  ///< in the program's own block: of this operator, or of the one that runs its block
-  model::Operator record;
+  int64_t line;
+  std::string name;
+  std::string shape{}, note{};  ///< that the lowering tells; "": none
 };
 
 /// The operators of a program, those of inner blocks behind the one that runs them.
 class Describer {
  public:
   Describer(const Program& program, std::string_view text);
-  /// With their names, types and lines alone.
   std::vector<Described> named();
-  /// Tells all else but shapes.
-  void describe(Described& described) const;
+  /// Copies names and shapes: threads that free what others have made wait for each other.
+  model::Operator describe(const Described& described) const;
 
  private:
   Described named(const Operator& op, size_t place);

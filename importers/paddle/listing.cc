@@ -126,7 +126,7 @@ base::Result<size_t> read_program(const Search& search, Cursor cursor, Listing& 
 
 }  // namespace
 
-std::string_view first_argument(const std::vector<Slot>& slots, std::string_view slot) {
+std::string_view first_argument(std::span<const Slot> slots, std::string_view slot) {
   const auto found = std::ranges::find(slots, slot, &Slot::name);
   return found == slots.end() || found->arguments.empty() ? std::string_view() : found->arguments[0];
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <memory_resource>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +14,7 @@
 
 namespace importers::paddle {
 
-/// What a variable or a value holds. Views point into the text, or into Listing::made.
+/// What a variable or a value holds. Views point into the text, or into what the listing has kept.
 struct Type {
   enum class Kind : uint8_t {
     absent,  ///< `<<NULL TYPE>>`, or not written
@@ -20,10 +22,10 @@ struct Type {
     list,  ///< `vec[…]`: a list of tensors that is passed as one value
     other  ///< no data: STEP_SCOPES, READER, …
   } kind = Kind::absent;
-  std::string_view holder;     ///< "LOD_TENSOR", "builtin.tensor", "gpu_tensor", "STEP_SCOPES"
-  std::string_view dtype;      ///< Paddle's name: "float32", "bfloat16", "bool"; "" unknown
-  std::vector<int64_t> dims;   ///< -1: open; XShape begins with 0
-  std::vector<Type> elements;  ///< of a list
+  std::string_view holder;        ///< "LOD_TENSOR", "builtin.tensor", "gpu_tensor", "STEP_SCOPES"
+  std::string_view dtype;         ///< Paddle's name: "float32", "bfloat16", "bool"; "" unknown
+  std::span<const int64_t> dims;  ///< -1: open; XShape begins with 0
+  std::vector<Type> elements;     ///< of a list
 };
 
 struct Variable {
@@ -37,10 +39,10 @@ struct Variable {
 /// Operands or results under one name of the operator's definition. PIR prints no names: one slot "" holds all.
 struct Slot {
   std::string_view name;
-  std::vector<std::string_view> arguments;  ///< variables in order; "" stands for `<<NULL VALUE>>`
+  std::span<const std::string_view> arguments;  ///< variables in order; "" stands for `<<NULL VALUE>>`
 };
 /// The first variable of the slot, "" where there is none.
-std::string_view first_argument(const std::vector<Slot>& slots, std::string_view slot);
+std::string_view first_argument(std::span<const Slot> slots, std::string_view slot);
 
 /// `value` is written as Python or PIR prints it (attribute.h reads it); strings of PIR and protobuf keep their quotes.
 struct Attribute {
@@ -50,8 +52,8 @@ struct Attribute {
 struct Operator {
   std::string_view type;  ///< "matmul_v2", "pd_op.matmul", "matmul(phi_kernel)"
   int64_t id = -1;        ///< PIR's [id:N]
-  std::vector<Slot> outputs, inputs;
-  std::vector<Attribute> attributes;
+  std::span<const Slot> outputs, inputs;
+  std::span<const Attribute> attributes;
   std::string_view distribution;
   std::vector<int32_t> blocks;  ///< sub-blocks: indices into Program::blocks
   std::string_view file;        ///< protobuf text alone has the Python source
@@ -90,12 +92,25 @@ struct Listing {
   std::unique_ptr<const std::string> cleaned;  ///< the text without byte order marks, where it had some
   std::string_view text;                       ///< what offsets count in
   std::deque<std::string> made;                ///< spellings that stand nowhere in the text as one piece
+  /// What the lists of operators and types are kept in: a program has millions, which are made one by one and go together.
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> lists = std::make_unique<std::pmr::monotonic_buffer_resource>();
   std::vector<Program> programs;
   std::vector<PlacedNote> notes;
+  std::vector<int64_t> sizes;     ///< of the type that is being read
   int64_t read = 0, dropped = 0;  ///< variables and operators
 
   std::string_view keep(std::string spelling) { return made.emplace_back(std::move(spelling)); }
+  template <typename T>
+  std::span<const T> keep(const std::vector<T>& list);
 };
+
+template <typename T>
+std::span<const T> Listing::keep(const std::vector<T>& list) {
+  static_assert(std::is_trivially_destructible_v<T>, "goes without being destroyed");
+  auto* kept = static_cast<T*>(lists->allocate(list.size() * sizeof(T), alignof(T)));
+  std::uninitialized_copy(list.begin(), list.end(), kept);
+  return {kept, list.size()};
+}
 
 /// Any bytes give a listing or an error with its place. Linear.
 base::Result<Listing> read_listing(const Input& input);
@@ -110,7 +125,7 @@ base::Result<size_t> read_pir(Cursor cursor, std::string_view title, Listing& li
 base::Result<size_t> read_python(Cursor cursor, Listing& listing);
 
 /// A PIR type at the cursor: `builtin.tensor<2x3xf32>`, `vec[…]`, `<<NULL TYPE>>`; an unknown one is kept as `other`.
-base::Result<Type> read_type(Cursor& cursor, int depth = 0);
+base::Result<Type> read_type(Cursor& cursor, Listing& listing, int depth = 0);
 /// Paddle's name of a data type that is spelt "FP32", "VarType.FP32", "paddle.float32", "f32" or 5; "" if it has none.
 std::string_view dtype_name(std::string_view spelling);
 

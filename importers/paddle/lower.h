@@ -85,7 +85,7 @@ class Call {
 
  private:
   std::optional<std::vector<double>> told_by(std::string_view slot);  ///< content of a slot's operands, one after another
-  const Slot* slot_of(const std::vector<Slot>& slots, std::string_view name) const;
+  const Slot* slot_of(std::span<const Slot> slots, std::string_view name) const;
   Lowering& lowering_;
   const Operator& op_;
 };

@@ -10,7 +10,6 @@
 
 #include "importers/paddle/attribute.h"
 #include "importers/paddle/fold.h"
-#include "src/base/hash.h"
 #include "src/base/text.h"
 #include "src/ir/print.h"
 
@@ -19,7 +18,7 @@ namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
-std::string braces(const Dims& dims) { return fmt::format("({})", fmt::join(dims, ", ")); }
+std::string braces(std::span<const int64_t> dims) { return fmt::format("({})", fmt::join(dims, ", ")); }
 
 std::string_view shown_name(const Operator& op) {
   for (const std::string_view attribute : {"parameter_name", "name"}) {
@@ -42,13 +41,10 @@ Lowering::Lowering(const Program& program, const Input& input, std::string_view 
     Held& name = held(variable.name);
     if (name.variable == nullptr) name.variable = &variable;
   };
-  size_t variables = 0;
-  for (const Block& block : program.blocks) variables += block.variables.size() + block.missing.size();
-  index_.reserve(variables);
   for (const Block& block : program.blocks) {
     constexpr size_t kAhead = 16;
     for (size_t k = 0; k < block.variables.size(); ++k) {
-      if (k + kAhead < block.variables.size()) index_.prefetch(base::hash64(block.variables[k + kAhead].name));
+      if (k + kAhead < block.variables.size()) index_.prefetch(block.variables[k + kAhead].name);
       declare(block.variables[k]);
     }
     for (const Variable& variable : block.missing) declare(variable);
@@ -77,9 +73,11 @@ void Lowering::find_spare(const Operator& op) {
 
 /// In held_; -1: not there.
 int64_t Lowering::place_of(std::string_view name) const {
+  const auto is_named = [&](size_t k) { return held_[k].name == name; };
+  if (name.starts_with('%')) return index_.find(name, is_named);
   uint32_t& recent = recent_[reinterpret_cast<uintptr_t>(name.data()) / 2 % recent_.size()];
-  if (recent < held_.size() && held_[recent].name == name) return recent;
-  const int64_t at = index_.find(base::hash64(name), [&](size_t k) { return held_[k].name == name; });
+  if (recent < held_.size() && is_named(recent)) return recent;
+  const int64_t at = index_.find(name, is_named);
   if (at >= 0) recent = static_cast<uint32_t>(at);
   return at;
 }
@@ -91,7 +89,7 @@ const Lowering::Held* Lowering::known(std::string_view name) const {
 
 Lowering::Held& Lowering::held(std::string_view name) {
   if (const int64_t at = place_of(name); at >= 0) return held_[static_cast<size_t>(at)];
-  index_.find_or_add(base::hash64(name), held_.size(), [](size_t) { return false; });
+  index_.find_or_add(name, held_.size(), [](size_t) { return false; });
   Held& fresh = held_.emplace_back();
   fresh.name = name;
   return fresh;
@@ -177,7 +175,7 @@ void Lowering::bind(std::string_view name, Tensor tensor) {
 
 /// PIR tells of memory by the operator alone: its result is the operand's new state.
 void Lowering::bind_aliases(const Normal& normal) {
-  const auto argument = [](const std::vector<Slot>& slots, std::string_view name) -> std::string_view {
+  const auto argument = [](std::span<const Slot> slots, std::string_view name) -> std::string_view {
     const auto slot = std::ranges::find(slots, name, &Slot::name);
     return slot == slots.end() || slot->arguments.empty() ? std::string_view() : slot->arguments[0];
   };
@@ -194,8 +192,8 @@ void Lowering::bind_aliases(const Normal& normal) {
 void Lowering::compare(std::string_view name, std::string_view slot, const Tensor& tensor) {
   const Variable* variable = declared(name);
   if (variable == nullptr || variable->type.kind != Type::Kind::tensor || tensor.value.id < 0 || slot == "XShape") return;
-  const ir::Shape shape = out_.entry().shape(tensor.value);
-  const Dims& said = variable->type.dims;
+  const ir::Shape& shape = out_.entry().held(tensor.value);
+  const std::span<const int64_t> said = variable->type.dims;
   bool same = said.size() == shape.dims.size();
   for (size_t i = 0; same && i < said.size(); ++i)
     same = said[i] < 0 || sizes_.scaled(said[i]) == shape.dims[i] || said[i] == shape.dims[i];
@@ -269,12 +267,12 @@ void Lowering::lower(const Normal& normal) {
     needs.remove_prefix(std::min(needs.size(), slot.size() + 1));
   }
   told_.clear();
-  std::string key = key_of(op);
-  if (!failed_.contains(key)) out_.alike(key);
+  const std::string_view key = key_of(op);
+  if (failed_.empty() || !failed_.contains(std::string(key))) out_.alike(key);
   row->lower(call);
   if (failure_.empty()) fold(call);
   for (auto& [result, known] : told_) tensor(result).known = std::move(known);
-  if (!failure_.empty()) return failed_.insert(std::move(key)), call_by_name(op, std::string(failure_));
+  if (!failure_.empty()) return failed_.emplace(key), call_by_name(op, std::string(failure_));
   for (const Slot& slot : op.outputs) {
     for (const std::string_view result : slot.arguments) {
       const Tensor* tensor = find(result);
@@ -285,28 +283,33 @@ void Lowering::lower(const Normal& normal) {
 }
 
 /// All that a row's function sees of an operator (Call) but for the values that its operands are; "" where that is much. Labels tell
-/// nothing about what it does.
-std::string Lowering::key_of(const Operator& op) {
+/// nothing about what it does. Until the next one.
+std::string_view Lowering::key_of(const Operator& op) {
+  key_.clear();
+  return make_key(op) ? std::string_view(key_.text()) : std::string_view();
+}
+
+/// False: there is more than keys are made of.
+bool Lowering::make_key(const Operator& op) {
   static constexpr std::string_view kLabels[] = {"op_role", "op_role_var", "op_namescope", "op_device", "op_callstack", "struct_name"};
-  lowering::Key key;
-  key.add(op.type);
+  key_.add(op.type);
   for (const Attribute& attribute : op.attributes) {
-    if (std::ranges::find(kLabels, attribute.name) == std::end(kLabels)) key.add(attribute.name), key.add(attribute.value);
+    if (std::ranges::find(kLabels, attribute.name) == std::end(kLabels)) key_.add(attribute.name), key_.add(attribute.value);
   }
   for (const Slot& slot : op.inputs) {
-    key.add(slot.name), key.add(slot.arguments.size());
+    key_.add(slot.name), key_.add(slot.arguments.size());
     for (const std::string_view name : slot.arguments) {
-      if (!add(key, name)) return {};
+      if (!add(key_, name)) return false;
     }
   }
   for (const Slot& slot : op.outputs) {
-    key.add(slot.name), key.add(slot.arguments.size());
+    key_.add(slot.name), key_.add(slot.arguments.size());
     for (const std::string_view name : slot.arguments) {
       const Variable* variable = declared(name);
-      key.add(name.empty()), key.add(variable == nullptr ? Type::Kind::other : variable->type.kind);
+      key_.add(name.empty()), key_.add(variable == nullptr ? Type::Kind::other : variable->type.kind);
     }
   }
-  return key.take();
+  return true;
 }
 
 /// False: there is more than keys are made of.
@@ -428,7 +431,7 @@ std::string Lowering::shape_of(const Operator& given) {
   const auto text = [&](Value value) -> const std::string& {
     const auto id = static_cast<size_t>(out_.entry().shape_id(value));
     if (id >= shape_texts_.size()) shape_texts_.resize(id + 1);
-    if (shape_texts_[id].empty()) shape_texts_[id] = ir::print(out_.entry().shape(value), ir::LayoutPrint::without);
+    if (shape_texts_[id].empty()) shape_texts_[id] = ir::print(out_.entry().held(value), ir::LayoutPrint::without);
     return shape_texts_[id];
   };
   std::vector<std::string_view> shapes;

@@ -14,10 +14,10 @@
 
 #include "importers/lowering/key.h"
 #include "importers/paddle/lower.h"
+#include "importers/paddle/name_index.h"
 #include "importers/paddle/recipe.h"
 #include "importers/paddle/signature.h"
 #include "importers/paddle/sizes.h"
-#include "src/ir/hash_index.h"
 
 namespace importers::paddle {
 
@@ -57,7 +57,8 @@ class Lowering {
   void run(const Block& block);
   void run(const Operator& given);
   void lower(const Normal& normal);
-  std::string key_of(const Operator& op);
+  std::string_view key_of(const Operator& op);
+  bool make_key(const Operator& op);
   bool add(lowering::Key& key, std::string_view operand);
   bool add(lowering::Key& key, const Tensor& tensor) const;
   void call_by_name(const Operator& op, std::string_view why);
@@ -107,7 +108,7 @@ class Lowering {
   Sizes sizes_;
   Recipes recipes_;
   std::deque<Held> held_;
-  ir::HashIndex index_;                               ///< of held_, by name
+  NameIndex index_;                                   ///< of held_
   mutable std::array<uint32_t, 64> recent_{};         ///< in held_, by where a name stands: an operator asks for its own again and again
   std::vector<std::pair<Value, Value>> states_;       ///< parameter, what it holds at the end
   std::vector<std::string_view> written_;             ///< persistable variables without a parameter, in order
@@ -120,6 +121,7 @@ class Lowering {
   std::unordered_set<const Block*> ran_;
   int64_t repeated_ = 0;                 ///< operators that have been written again
   size_t spread_ = 0;                    ///< elements of lists that operators have been given
+  lowering::Key key_;                    ///< of the operator at hand
   std::deque<std::string> shape_texts_;  ///< by ShapeId; "": not asked for yet
   size_t offset_ = 0;
   std::string failure_;

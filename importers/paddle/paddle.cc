@@ -8,7 +8,6 @@
 #include <future>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "importers/paddle/describe.h"
@@ -46,13 +45,15 @@ std::string stem(std::string_view path) {
 
 /// Notes about operators stand at them too.
 void tell_operators(std::span<Described> described, std::span<const PlacedNote> notes) {
-  std::unordered_map<size_t, size_t> by_offset;
-  for (size_t k = 0; k < described.size() && !notes.empty(); ++k) by_offset.emplace(described[k].op->offset, k);
-  for (const PlacedNote& placed : notes) {
-    const auto found = by_offset.find(placed.offset);
-    if (found == by_offset.end()) continue;
-    std::string& note = described[found->second].record.note;
-    if (note.size() < kLongestNote) note += (note.empty() ? "" : "; ") + placed.text;
+  const auto offset_of = [](const PlacedNote* note) { return note->offset; };
+  std::vector<const PlacedNote*> by_offset;
+  for (const PlacedNote& note : notes) by_offset.push_back(&note);
+  std::ranges::stable_sort(by_offset, {}, offset_of);
+  for (size_t k = 0; k < described.size() && !notes.empty(); ++k) {
+    std::string& note = described[k].note;
+    for (const PlacedNote* placed : std::ranges::equal_range(by_offset, described[k].op->offset, {}, offset_of)) {
+      if (note.size() < kLongestNote) note += (note.empty() ? "" : "; ") + placed->text;
+    }
   }
 }
 
@@ -71,24 +72,18 @@ class Handing {
   Lowering::Names names() {
     shared_->all = shared_->describer.named();
     Lowering::Names names(shared_->all.size());
-    for (const Described& one : shared_->all) names[one.op->number] = one.record.name;
+    for (const Described& one : shared_->all) names[one.op->number] = one.name;
     return names;
   }
 
-  /// Lowers all, while they are described.
+  /// Lowers all.
   base::Status run(const Lowering::Names& names, Lowering& lowering) {
-    std::future<void> describing;
-    const auto describe = [&] {
-      for (Described& one : shared_->all) shared_->describer.describe(one);
-    };
-    if (!goes_ahead_) describing = std::async(beside(program_), describe);
     constexpr size_t kPart = 2048;
     base::Status handed;
     lowering.run(names, [&](size_t done) {
       tell_shapes(lowering, done);
       if (goes_ahead_ && handed.ok() && done % kPart == 0 && done < count()) handed = hand();
     });
-    if (describing.valid()) describing.get();
     tell_shapes(lowering, count());
     return handed.ok() ? hand() : handed;
   }
@@ -108,9 +103,7 @@ class Handing {
   /// Of those before operator `done` of the program's own block, and of what stands in their blocks.
   void tell_shapes(Lowering& lowering, size_t done) {
     for (; told_ < shared_->all.size() && (done == count() || shared_->all[told_].op->number != done); ++told_) {
-      Described& one = shared_->all[told_];
-      one.record.shape = lowering.shape_of(*one.op);
-      one.record.shape_from = one.record.shape.empty() ? model::Known::no : model::Known::given;
+      shared_->all[told_].shape = lowering.shape_of(*shared_->all[told_].op);
     }
   }
 
@@ -119,11 +112,7 @@ class Handing {
     const size_t begin = std::exchange(handed_, told_);
     const std::span<Described> part = std::span(shared_->all).subspan(begin, told_ - begin);
     tell_operators(part, std::span(notes_).subspan(std::exchange(noted_, notes_.size())));
-    const auto make = [shared = shared_, begin, describes = goes_ahead_](size_t k) {
-      Described& one = shared->all[begin + k];
-      if (describes) shared->describer.describe(one);
-      return std::move(one.record);
-    };
+    const auto make = [shared = shared_, begin](size_t k) { return shared->describer.describe(shared->all[begin + k]); };
     if (!goes_ahead_) return left_ = TakeModule::made({part.size(), make}), base::Status();
     const auto none = take_.ahead(source_, {part.size(), make});
     return none.ok() ? base::Status() : base::Status(none.error());

@@ -7,14 +7,14 @@
 
 #include "importers/paddle/cursor.h"
 #include "importers/paddle/listing.h"
-#include "src/base/hash.h"
+#include "importers/paddle/name_index.h"
 #include "src/base/text.h"
-#include "src/ir/hash_index.h"
 
 namespace importers::paddle {
 namespace {
 
 constexpr size_t kDeepestRegion = 200;
+constexpr size_t kEnoughToTell = 4096;  ///< operators, how long one is
 
 /// A type in a note: that of a list may be as long as the text.
 std::string type_text(std::string_view type) {
@@ -132,24 +132,34 @@ class PirReader {
     RETURN_IF_ERROR(types(op));
     ++listing_.read;
     block().operators.push_back(std::move(op));
+    if (block().operators.size() == kEnoughToTell && open_.size() == 1) make_room();
     if (cursor_.skip_blanks().take('{')) return open(block().operators.size() - 1);
     return {};
+  }
+
+  /// For as many as the text holds if it goes on as it has begun, and some more: they are large to move.
+  void make_room() {
+    const size_t read = cursor_.at() - program().offset + 1, left = cursor_.text().size() - cursor_.at();
+    const auto reserve = [&](auto& list) { list.reserve(list.size() + list.size() * (left / read + 1) * 9 / 8); };
+    reserve(block().operators), reserve(block().variables), reserve(spelt_);
   }
 
   /// `(%0, %1) = `; a few early prints leave the brackets or the whole away.
   base::Status results(Operator& op) {
     if (cursor_.peek() == '"') return {};
-    Slot slot;
+    arguments_.clear();
     const bool bracket = cursor_.take('(');
     while (cursor_.skip_space().peek() == '%') {
       ASSIGN_OR_RETURN(const std::string_view value, this->value());
-      slot.arguments.push_back(value);
+      arguments_.push_back(value);
       if (!cursor_.skip_space().take(',')) break;
     }
     if (bracket && !cursor_.take(')')) return cursor_.error(fmt::format("expected ')' after the results, got {}", cursor_.found()));
     if (!cursor_.skip_space().take('=')) return cursor_.error(fmt::format("expected '=' after the results, got {}", cursor_.found()));
     cursor_.skip_space();
-    if (!slot.arguments.empty()) op.outputs.push_back(std::move(slot));
+    if (arguments_.empty()) return {};
+    slots_.assign({{{}, listing_.keep(arguments_)}});
+    op.outputs = listing_.keep(slots_);
     return {};
   }
 
@@ -179,31 +189,40 @@ class PirReader {
   /// `(%0, <<NULL VALUE>>, cond=%3, inputs=%4, %5)`
   base::Status operands(Operator& op) {
     if (!cursor_.skip_space().take('(')) return cursor_.error(fmt::format("expected '(' and operands, got {}", cursor_.found()));
-    op.inputs.push_back({});
+    slots_.assign(1, {});
+    arguments_.clear();
     while (!cursor_.skip_space().take(')')) {
       if (cursor_.take("<<NULL VALUE>>")) {
-        op.inputs.back().arguments.emplace_back();
+        arguments_.emplace_back();
       } else {
-        if (cursor_.peek() != '%') RETURN_IF_ERROR(keyword(op));
+        if (cursor_.peek() != '%') RETURN_IF_ERROR(keyword());
         if (cursor_.skip_space().peek() == ')') continue;  // `inputs=` of a loop that carries nothing
         ASSIGN_OR_RETURN(const std::string_view value, this->value());
-        op.inputs.back().arguments.push_back(value);
+        arguments_.push_back(value);
       }
       if (!cursor_.skip_space().take(',') && cursor_.peek() != ')')
         return cursor_.error(fmt::format("expected ',' or ')', got {}", cursor_.found()));
     }
-    if (op.inputs.size() > 1 && op.inputs.front().arguments.empty()) op.inputs.erase(op.inputs.begin());
+    end_slot();
+    if (slots_.size() > 1 && slots_.front().arguments.empty()) slots_.erase(slots_.begin());
+    op.inputs = listing_.keep(slots_);
     return {};
   }
 
   /// `cond=`, `inputs=`: a slot of its own.
-  base::Status keyword(Operator& op) {
+  base::Status keyword() {
     cursor_.take('^');
     const std::string_view word = cursor_.word();
     if (word.empty() || !(cursor_.take('=') || cursor_.take(':')))
       return cursor_.error(fmt::format("expected an operand, got {}", cursor_.found()));
-    op.inputs.push_back({word, {}});
+    end_slot();
+    slots_.push_back({word, {}});
     return {};
+  }
+
+  void end_slot() {
+    slots_.back().arguments = listing_.keep(arguments_);
+    arguments_.clear();
   }
 
   /// A region's '{' stands before a line break or an operator; that of attributes before a name or '}'.
@@ -217,6 +236,7 @@ class PirReader {
 
   base::Status attributes(Operator& op) {
     cursor_.take('{');
+    attributes_.clear();
     while (!cursor_.skip_space().take('}')) {
       const std::string_view name = cursor_.word("_.@");
       if (name.empty() || !cursor_.skip_space().take(':'))
@@ -226,10 +246,11 @@ class PirReader {
       if (name == "op_dist_attr")
         op.distribution = value;
       else
-        op.attributes.push_back({name, value});
+        attributes_.push_back({name, value});
       if (!cursor_.skip_space().take(',') && cursor_.peek() != '}')
         return cursor_.error(fmt::format("expected ',' or '}}' after an attribute, got {}", cursor_.found()));
     }
+    op.attributes = listing_.keep(attributes_);
     return {};
   }
 
@@ -258,13 +279,13 @@ class PirReader {
     else
       cursor_.move_to(at);
     const size_t before_arrow = cursor_.at();
-    std::vector<Type> types;
+    types_.clear();
     if (cursor_.skip_space().take("->")) {
-      ASSIGN_OR_RETURN(types, result_types());
+      RETURN_IF_ERROR(result_types());
     } else {
       cursor_.move_to(before_arrow);
     }
-    return define(op, types);
+    return define(op);
   }
 
   base::Status operand_types(const Operator& op) {
@@ -272,19 +293,40 @@ class PirReader {
     size_t k = 0;
     while (!cursor_.skip_space().take(')')) {
       const size_t begin = cursor_.at();
-      ASSIGN_OR_RETURN(Type type, read_type(cursor_));
-      compare(op, k++, begin, std::move(type));
+      const std::string_view operand = operand_of(op, k++);
+      if (!is_as_made(operand)) {
+        ASSIGN_OR_RETURN(Type type, read_type(cursor_, listing_));
+        if (!operand.empty()) compare(operand, begin, std::move(type));
+      }
       if (!cursor_.skip_space().take(',') && cursor_.peek() != ')')
         return cursor_.error(fmt::format("expected ',' or ')', got {}", cursor_.found()));
     }
     return {};
   }
 
+  /// The operand that the k-th of the operand types belongs to; "": that cannot be told.
+  static std::string_view operand_of(const Operator& op, size_t k) {
+    return op.inputs.size() == 1 && k < op.inputs[0].arguments.size() ? op.inputs[0].arguments[k] : std::string_view();
+  }
+
+  int64_t spelt(std::string_view name) const {
+    return spelt_by_name_.find(name, [&](size_t at) { return spelt_[at].name == name; });
+  }
+
+  /// Takes a type that is spelled as at the operand's producer, as nearly all are.
+  bool is_as_made(std::string_view operand) {
+    const int64_t found = operand.empty() ? -1 : spelt(operand);
+    if (found < 0) return false;
+    const std::string_view made = spelt_[static_cast<size_t>(found)].type;
+    const std::string_view rest = cursor_.rest();
+    if (made.empty() || !rest.starts_with(made) || rest.size() == made.size()) return false;
+    if (rest[made.size()] != ',' && rest[made.size()] != ')') return false;
+    return cursor_.take(made);
+  }
+
   /// An operand's type should be what its producer says; where it is not, the producer's counts. Without a producer the first use does.
-  void compare(const Operator& op, size_t k, size_t begin, Type type) {
-    if (op.inputs.size() != 1 || k >= op.inputs[0].arguments.size() || op.inputs[0].arguments[k].empty()) return;
-    const std::string_view name = op.inputs[0].arguments[k];
-    const int64_t found = spelt_by_name_.find(base::hash64(name), [&](size_t at) { return spelt_[at].name == name; });
+  void compare(std::string_view name, size_t begin, Type type) {
+    const int64_t found = spelt(name);
     if (found < 0 && !name.starts_with("%arg") && type.kind == Type::Kind::tensor) {
       spell(name, cursor_.since(begin));
       note(begin, "not-made", fmt::format("{} is used, but nothing here makes it: it becomes a parameter", name));
@@ -297,42 +339,40 @@ class PirReader {
     if (found < 0) return;
     const std::string_view made = spelt_[static_cast<size_t>(found)].type;
     if (made.empty() || made == cursor_.since(begin)) return;
-    note(begin, "type-differs",
-         fmt::format("{} is {} where it is made, {} here", op.inputs[0].arguments[k], type_text(made), type_text(cursor_.since(begin))));
+    note(begin, "type-differs", fmt::format("{} is {} where it is made, {} here", name, type_text(made), type_text(cursor_.since(begin))));
   }
 
   void spell(std::string_view name, std::string_view type) {
     const size_t next = spelt_.size();
-    const size_t at = spelt_by_name_.find_or_add(base::hash64(name), next, [&](size_t other) { return spelt_[other].name == name; });
+    const size_t at = spelt_by_name_.find_or_add(name, next, [&](size_t other) { return spelt_[other].name == name; });
     if (at == next) spelt_.push_back({name, {}});
     spelt_[at].type = type;
   }
 
-  base::Result<std::vector<Type>> result_types() {
-    std::vector<Type> types;
+  base::Status result_types() {
     spellings_.clear();
     while (true) {
       const char next = cursor_.skip_blanks().peek();
-      if (next == '\n' || next == '\0' || next == '{' || next == '}') return types;
+      if (next == '\n' || next == '\0' || next == '{' || next == '}') return {};
       const size_t begin = cursor_.at();
-      ASSIGN_OR_RETURN(Type type, read_type(cursor_));
-      types.push_back(std::move(type));
+      ASSIGN_OR_RETURN(Type type, read_type(cursor_, listing_));
+      types_.push_back(std::move(type));
       spellings_.push_back(cursor_.since(begin));
-      if (!cursor_.skip_blanks().take(',')) return types;
+      if (!cursor_.skip_blanks().take(',')) return {};
     }
   }
 
-  base::Status define(const Operator& op, std::vector<Type>& types) {
+  base::Status define(const Operator& op) {
     if (op.outputs.empty()) return {};
-    const std::vector<std::string_view>& results = op.outputs[0].arguments;
-    if (!types.empty() && types.size() != results.size())
-      return cursor_.error(op.offset, fmt::format("{} results, but {} types", results.size(), types.size()));
+    const std::span<const std::string_view> results = op.outputs[0].arguments;
+    if (!types_.empty() && types_.size() != results.size())
+      return cursor_.error(op.offset, fmt::format("{} results, but {} types", results.size(), types_.size()));
     for (size_t k = 0; k < results.size(); ++k) {
       Variable variable;
       variable.name = results[k];
       variable.offset = op.offset;
-      spell(results[k], types.empty() ? std::string_view() : spellings_[k]);
-      if (!types.empty()) variable.type = std::move(types[k]);
+      spell(results[k], types_.empty() ? std::string_view() : spellings_[k]);
+      if (!types_.empty()) variable.type = std::move(types_[k]);
       block().variables.push_back(std::move(variable));
       ++listing_.read;
     }
@@ -347,8 +387,13 @@ class PirReader {
     std::string_view name, type;
   };
   std::vector<Spelt> spelt_;  ///< a value's type as its producer prints it
-  ir::HashIndex spelt_by_name_;
-  std::vector<std::string_view> spellings_;
+  NameIndex spelt_by_name_;
+  // Of the operator in hand.
+  std::vector<std::string_view> arguments_;
+  std::vector<Slot> slots_;
+  std::vector<Attribute> attributes_;
+  std::vector<Type> types_;
+  std::vector<std::string_view> spellings_;  ///< of the types
 };
 
 }  // namespace

@@ -166,37 +166,44 @@ class ProtobufReader {
 
   base::Status tensor(Type& type) {
     type.kind = Type::Kind::tensor;
-    return message([&]() -> base::Result<bool> {
+    std::vector<int64_t> dims;
+    RETURN_IF_ERROR(message([&]() -> base::Result<bool> {
       if (field_ == "data_type") return type.dtype = dtype_name(value_), true;
       if (field_ != "dims" || opens_) return false;
       Cursor number(value_, "");
-      type.dims.push_back(number.integer().value_or(-1));
+      dims.push_back(number.integer().value_or(-1));
       return true;
-    });
+    }));
+    type.dims = listing_.keep(dims);
+    return {};
   }
 
   base::Result<bool> operation(Block& block) {
     Operator op;
     op.offset = cursor_.at();
+    inputs_.clear(), outputs_.clear(), attributes_.clear();
     RETURN_IF_ERROR(message([&]() -> base::Result<bool> {
       if (field_ == "type" && !opens_) return op.type = string(), true;
       if (!opens_) return false;
-      if (field_ == "inputs") return slot(op.inputs);
-      if (field_ == "outputs") return slot(op.outputs);
+      if (field_ == "inputs") return slot(inputs_);
+      if (field_ == "outputs") return slot(outputs_);
       if (field_ == "attrs") return attribute(op);
       return false;
     }));
+    op.inputs = listing_.keep(inputs_), op.outputs = listing_.keep(outputs_), op.attributes = listing_.keep(attributes_);
     return keep(op.type.empty(), block.operators, std::move(op));
   }
 
   base::Result<bool> slot(std::vector<Slot>& slots) {
     Slot slot;
+    arguments_.clear();
     RETURN_IF_ERROR(message([&]() -> base::Result<bool> {
       if (field_ == "parameter") return slot.name = string(), true;
-      if (field_ == "arguments") return slot.arguments.push_back(string()), true;
+      if (field_ == "arguments") return arguments_.push_back(string()), true;
       return false;
     }));
-    slots.push_back(std::move(slot));
+    slot.arguments = listing_.keep(arguments_);
+    slots.push_back(slot);
     return true;
   }
 
@@ -220,7 +227,7 @@ class ProtobufReader {
     if (kind.starts_with("BLOCK")) {
       for (const std::string_view value : values) op.blocks.push_back(static_cast<int32_t>(Cursor(value, "").integer().value_or(0)));
     }
-    op.attributes.push_back(attribute);
+    attributes_.push_back(attribute);
     return true;
   }
 
@@ -243,6 +250,10 @@ class ProtobufReader {
   bool opens_ = false;   ///< the field is a message
   bool closed_ = false;  ///< there was no field because the message ends
   bool cut_ = false;
+  // Of the operator in hand, until the listing keeps them.
+  std::vector<Slot> inputs_, outputs_;
+  std::vector<std::string_view> arguments_;
+  std::vector<Attribute> attributes_;
 };
 
 }  // namespace

@@ -154,7 +154,7 @@ class PythonReader {
         if (spelling.empty()) return cursor_.error(begin, fmt::format("expected a type, got {}", cursor_.found()));
         const std::string whole = fmt::format("tensor<{}>", spelling);
         Cursor inner(listing_.keep(whole), cursor_.source());
-        auto read = read_type(inner);
+        auto read = read_type(inner, listing_);
         if (!read.ok()) return cursor_.error(begin, fmt::format("'{}' is no type", base::escaped(spelling)));
         type = *std::move(read);
       }
@@ -176,9 +176,9 @@ class PythonReader {
   }
 
   /// What the layer is given has no types but those of its first use.
-  void type_inputs(const Slot& in, const std::vector<Type>& types) {
-    for (size_t k = 0; k < std::min(in.arguments.size(), types.size()); ++k) {
-      const auto found = known_.find(in.arguments[k]);
+  void type_inputs(std::span<const std::string_view> in, const std::vector<Type>& types) {
+    for (size_t k = 0; k < std::min(in.size(), types.size()); ++k) {
+      const auto found = known_.find(in[k]);
       if (found == known_.end()) continue;
       Type& type = block().variables[found->second].type;
       if (type.kind == Type::Kind::absent) type = types[k];
@@ -188,24 +188,24 @@ class PythonReader {
   void name(Operator& op, std::vector<Type>& results, const std::vector<Type>& operands) {
     const std::string_view text = statement();
     const size_t equals = text.find(" = ");
-    Slot out, in;
+    std::vector<std::string_view> out, in;
     if (equals != std::string_view::npos) {
-      for (const std::string_view name : items_of(base::trimmed(text.substr(0, equals), " \t\r\n()"))) out.arguments.push_back(name);
+      for (const std::string_view name : items_of(base::trimmed(text.substr(0, equals), " \t\r\n()"))) out.push_back(name);
       arguments(op, in, text.substr(equals + 3), operands.size());
       type_inputs(in, operands);
     }
-    if (out.arguments.size() != results.size()) {
-      listing_.notes.push_back({op.offset, "unnamed-results",
-                                fmt::format("{} has {} results, its statement names {}", op.type, results.size(), out.arguments.size())});
+    if (out.size() != results.size()) {
+      listing_.notes.push_back(
+          {op.offset, "unnamed-results", fmt::format("{} has {} results, its statement names {}", op.type, results.size(), out.size())});
       listing_.programs.back().gaps = true;
     }
-    for (size_t k = 0; k < std::min(out.arguments.size(), results.size()); ++k) define(out.arguments[k], std::move(results[k]));
-    op.outputs.push_back(std::move(out));
-    op.inputs.push_back(std::move(in));
+    for (size_t k = 0; k < std::min(out.size(), results.size()); ++k) define(out[k], std::move(results[k]));
+    op.outputs = one_slot(out);
+    op.inputs = one_slot(in);
   }
 
   /// Operands are names of variables, wherever they stand; what else there is are attributes, in the order of the operator's definition.
-  void arguments(Operator& op, Slot& in, std::string_view text, size_t operands) {
+  void arguments(Operator& op, std::vector<std::string_view>& in, std::string_view text, size_t operands) {
     std::string_view list = text;
     if (const size_t call = text.find(kCall); call != std::string_view::npos) {
       Cursor inner(text, "", std::min(text.find('(', call), text.size()));
@@ -213,17 +213,22 @@ class PythonReader {
       if (list.size() >= 2) list = list.substr(1, list.size() - 2);
     }
     const std::vector<std::string_view> names = attribute_names(op.type);
-    size_t attribute = 0;
+    std::vector<Attribute> attributes;
     for (const std::string_view item : items_of(list)) {
       const bool is_name = known_.contains(item) || item == "None";
-      if (is_name && in.arguments.size() < operands) {
-        in.arguments.push_back(item == "None" ? std::string_view() : item);
+      if (is_name && in.size() < operands) {
+        in.push_back(item == "None" ? std::string_view() : item);
         continue;
       }
-      const std::string_view name = attribute < names.size() ? names[attribute] : listing_.keep(fmt::format("argument_{}", attribute));
-      op.attributes.push_back({name, literal(item)});
-      ++attribute;
+      const size_t k = attributes.size();
+      const std::string_view name = k < names.size() ? names[k] : listing_.keep(fmt::format("argument_{}", k));
+      attributes.push_back({name, literal(item)});
     }
+    op.attributes = listing_.keep(attributes);
+  }
+
+  std::span<const Slot> one_slot(const std::vector<std::string_view>& arguments) {
+    return listing_.keep(std::vector<Slot>{{{}, listing_.keep(arguments)}});
   }
 
   /// `float("1e-05")` → `1e-05`

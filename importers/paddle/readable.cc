@@ -157,7 +157,7 @@ class ReadableReader {
     const auto dims = integers_of(inside);
     if (!dims) return cursor_.error(fmt::format("expected sizes, got {}", cursor_.found()));
     variable.type.kind = Type::Kind::tensor;
-    variable.type.dims = *dims;
+    variable.type.dims = listing_.keep(*dims);
     return {};
   }
 
@@ -204,25 +204,28 @@ class ReadableReader {
   }
 
   /// `X=['a', 'b'], Y=[]}` with the brace.
-  base::Result<std::vector<Slot>> slots() {
-    std::vector<Slot> slots;
+  base::Result<std::span<const Slot>> slots() {
+    slots_.clear();
     while (!cursor_.take('}')) {
       Slot slot{cursor_.word("_@."), {}};
+      arguments_.clear();
       if (slot.name.empty() || !cursor_.take("=[")) return cursor_.error(fmt::format("expected a slot 'NAME=[', got {}", cursor_.found()));
       while (!cursor_.take(']')) {
         const auto name = cursor_.quoted();
         if (!name) return cursor_.error(fmt::format("expected a variable in quotes or ']', got {}", cursor_.found()));
-        slot.arguments.push_back(*name);
+        arguments_.push_back(*name);
         cursor_.take(", ");
       }
-      slots.push_back(std::move(slot));
+      slot.arguments = listing_.keep(arguments_);
+      slots_.push_back(slot);
       cursor_.take(", ");
     }
-    return slots;
+    return listing_.keep(slots_);
   }
 
   /// From behind the inputs to the line's last ')'.
   base::Status attributes(Operator& op, size_t end) {
+    attributes_.clear();
     if (cursor_.text()[end - 1] != ')' || cursor_.at() >= end) return cursor_.error(end, "expected ')' at the end of the operator");
     const size_t close = end - 1;
     while (cursor_.at() < close && cursor_.take(',')) {
@@ -234,10 +237,11 @@ class ReadableReader {
       if (name == "dist_attr")
         op.distribution = value;
       else
-        op.attributes.push_back({name, value});
+        attributes_.push_back({name, value});
       if (value.starts_with("block")) sub_blocks(op, value);
     }
     if (cursor_.at() < close) return cursor_.error(fmt::format("expected ', ' or ')', got {}", cursor_.found()));
+    op.attributes = listing_.keep(attributes_);
     return {};
   }
 
@@ -283,6 +287,10 @@ class ReadableReader {
 
   Cursor cursor_;
   Listing& listing_;
+  // Of the operator in hand, until the listing keeps them.
+  std::vector<Slot> slots_;
+  std::vector<std::string_view> arguments_;
+  std::vector<Attribute> attributes_;
 };
 
 }  // namespace

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/base/hash.h"
-#include "src/ir/hash_index.h"
+#include "importers/paddle/name_index.h"
 
 namespace importers::paddle {
 namespace {
@@ -68,13 +67,12 @@ void pass_on(const Operator& op, Origins& from) {
 Recipes::Recipes(const Program& program, const Sizes& sizes) {
   if (program.blocks.empty()) return;
   const std::vector<Variable>& variables = program.blocks[0].variables;
-  ir::HashIndex by_name;
+  NameIndex by_name;
   Origins from;
-  by_name.reserve(variables.size());
   for (size_t k = 0; k < variables.size(); ++k)
-    by_name.find_or_add(base::hash64(variables[k].name), k, [&](size_t at) { return variables[at].name == variables[k].name; });
+    by_name.find_or_add(variables[k].name, k, [&](size_t at) { return variables[at].name == variables[k].name; });
   const auto find = [&](std::string_view name) {
-    const int64_t at = by_name.find(base::hash64(name), [&](size_t k) { return variables[k].name == name; });
+    const int64_t at = by_name.find(name, [&](size_t k) { return variables[k].name == name; });
     return at < 0 ? nullptr : &variables[static_cast<size_t>(at)];
   };
   const auto origin = [&](std::string_view name) {

@@ -268,24 +268,29 @@ const Slots* find_signature(std::string_view type, size_t operands) {
   return best;
 }
 
-/// Names for what stands in one slot; what is left over keeps the last name.
-std::vector<Slot> named(const std::vector<Slot>& given, const std::vector<std::string_view>& all) {
-  std::vector<Slot> slots;
-  if (given.empty() || all.empty()) return slots;
-  for (size_t k = 0; k < given[0].arguments.size(); ++k) {
-    if (k < all.size()) slots.push_back({all[k], {}});
-    if (!given[0].arguments[k].empty()) slots.back().arguments.push_back(given[0].arguments[k]);
-  }
-  return slots;
+/// Names for what stands in one slot; what is left over keeps the last name. A slot whose value is missing has no arguments.
+NamedSlots named(std::span<const Slot> given, const std::vector<std::string_view>& all) {
+  NamedSlots named;
+  if (given.empty() || all.empty()) return named;
+  const std::span<const std::string_view> values = given[0].arguments;
+  const size_t single = std::min(values.size(), all.size() - 1);
+  named.slots.reserve(single + 1);
+  for (size_t k = 0; k < single; ++k) named.slots.push_back({all[k], values.subspan(k, values[k].empty() ? 0 : 1)});
+  if (single == values.size()) return named;
+  std::ranges::remove_copy(values.subspan(single), std::back_inserter(named.last), std::string_view());
+  named.slots.push_back({all.back(), named.last});
+  return named;
 }
 
-void rename(std::vector<Attribute>& attributes, std::string_view pairs) {
+std::vector<Attribute> renamed(std::span<const Attribute> given, std::string_view pairs) {
+  std::vector<Attribute> attributes(given.begin(), given.end());
   for (const std::string_view pair : words(pairs)) {
     const size_t equals = pair.find('=');
     for (Attribute& attribute : attributes) {
       if (attribute.name == pair.substr(0, equals)) attribute.name = pair.substr(equals + 1);
     }
   }
+  return attributes;
 }
 
 std::string_view without_dialect(std::string_view type) {
@@ -324,29 +329,26 @@ std::string_view plain_type(const Operator& op) {
 Normal normal(const Operator& op, Form form) {
   Normal normal{&op, nullptr, {}};
   if (form == Form::readable || form == Form::protobuf) return normal;
-  normal.renamed = std::make_unique<Operator>();
-  Operator& renamed = *normal.renamed;
-  renamed.id = op.id, renamed.attributes = op.attributes, renamed.distribution = op.distribution, renamed.blocks = op.blocks;
-  renamed.file = op.file, renamed.file_line = op.file_line, renamed.offset = op.offset, renamed.number = op.number;
+  normal.renamed = std::make_unique<Renamed>(Renamed{op, {}, {}, {}});
+  Renamed& made = *normal.renamed;
   const bool in_place = shown_type(op).ends_with('_');
   const std::string_view type = plain_type(op);
-  renamed.type = type;
+  made.op.type = type;
   const bool has_names = type.starts_with("builtin.") || type.starts_with("cf.") || op.inputs.size() > 1;
   const size_t operands = op.inputs.empty() ? 0 : op.inputs[0].arguments.size();
   const Slots* slots = has_names ? nullptr : find_signature(type, operands);
   const Row* row = has_names || slots != nullptr ? nullptr : find_row(type);
   if (slots != nullptr) {
-    renamed.type = slots->signature->type;
-    renamed.inputs = named(op.inputs, slots->inputs);
-    renamed.outputs = named(op.outputs, slots->outputs);
-    rename(renamed.attributes, slots->signature->attributes);
+    made.op.type = slots->signature->type;
+    made.inputs = named(op.inputs, slots->inputs);
+    made.outputs = named(op.outputs, slots->outputs);
+    made.attributes = renamed(op.attributes, slots->signature->attributes);
+    made.op.attributes = made.attributes;
   } else if (row != nullptr) {
-    renamed.inputs = named(op.inputs, words(row->needs));
-    renamed.outputs = named(op.outputs, {type.ends_with("_grad") ? "X@GRAD" : "Out"});
-  } else {
-    renamed.inputs = op.inputs;
-    renamed.outputs = op.outputs;
+    made.inputs = named(op.inputs, words(row->needs));
+    made.outputs = named(op.outputs, {type.ends_with("_grad") ? "X@GRAD" : "Out"});
   }
+  if (slots != nullptr || row != nullptr) made.op.inputs = made.inputs.slots, made.op.outputs = made.outputs.slots;
   if (in_place && !has_names) find_aliases(normal);
   return normal;
 }

@@ -10,14 +10,26 @@
 
 namespace importers::paddle {
 
+struct NamedSlots {
+  std::vector<Slot> slots;
+  std::vector<std::string_view> last;  ///< arguments of the last one
+};
+
+/// A copy under other names, and the lists that it points into.
+struct Renamed {
+  Operator op;
+  NamedSlots inputs, outputs;
+  std::vector<Attribute> attributes;
+};
+
 /// An operator in the words of the old IR: one of the old IR is itself. `aliases`: outputs that take the memory of an input, as (output
 /// slot, input slot).
 struct Normal {
   const Operator* given = nullptr;
-  std::unique_ptr<Operator> renamed;  ///< of PIR
+  std::unique_ptr<Renamed> renamed;  ///< of PIR
   std::vector<std::pair<std::string_view, std::string_view>> aliases;
 
-  const Operator& op() const { return renamed ? *renamed : *given; }
+  const Operator& op() const { return renamed ? renamed->op : *given; }
 };
 
 /// Without dialect, `(phi_kernel)` and the `_` of what works in place: "pd_op.adam_" → "adam".

@@ -45,8 +45,8 @@ void Sizes::split(const std::vector<int64_t>& shape, std::set<int64_t>& whole) {
   }
 }
 
-std::vector<int64_t> Sizes::assumed(const std::vector<int64_t>& dims) const {
-  std::vector<int64_t> sizes = dims;
+std::vector<int64_t> Sizes::assumed(std::span<const int64_t> dims) const {
+  std::vector<int64_t> sizes(dims.begin(), dims.end());
   for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = sizes[i] < 0 ? (i == 0 ? batch_ : kSequence) : scaled(sizes[i]);
   return sizes;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ class Sizes {
   Sizes(const Program& program, const Options& options);
 
   /// Sizes of a feed or a parameter: −1 becomes the batch at the front and the sequence elsewhere; large ones are scaled.
-  std::vector<int64_t> assumed(const std::vector<int64_t>& dims) const;
+  std::vector<int64_t> assumed(std::span<const int64_t> dims) const;
   /// A size that stands in an attribute: scaled if it is one of the program's.
   int64_t scaled(int64_t size) const;
   std::string text() const;  ///< "2048 → 128, 4096 → 256"; "" where nothing is scaled

@@ -40,24 +40,26 @@ constexpr DataType kDataTypes[] = {
 };
 
 /// `2x-1x16xf32` or `f32`.
-base::Status read_dims(Cursor& cursor, Type& type) {
+base::Status read_dims(Cursor& cursor, Listing& listing, Type& type) {
+  listing.sizes.clear();
   while (cursor.peek() == '-' || (cursor.peek() >= '0' && cursor.peek() <= '9')) {
     const auto dim = cursor.integer();
     if (!dim || !cursor.take('x')) return cursor.error(std::string("expected a size and 'x', got ") + cursor.found());
-    type.dims.push_back(*dim);
+    listing.sizes.push_back(*dim);
   }
+  type.dims = listing.keep(listing.sizes);
   if (cursor.take("<<NULL TYPE>>")) return {};
   type.dtype = dtype_name(cursor.word());
   if (type.dtype.empty()) return cursor.error(std::string("expected a data type, got ") + cursor.found());
   return {};
 }
 
-base::Result<Type> read_list(Cursor& cursor, int depth) {
+base::Result<Type> read_list(Cursor& cursor, Listing& listing, int depth) {
   if (depth == kDeepestList) return cursor.error("lists of lists lie too deep");
   Type type;
   type.kind = Type::Kind::list;
   while (!cursor.skip_space().take(']')) {
-    ASSIGN_OR_RETURN(Type element, read_type(cursor, depth + 1));
+    ASSIGN_OR_RETURN(Type element, read_type(cursor, listing, depth + 1));
     type.elements.push_back(std::move(element));
     if (!cursor.skip_space().take(',') && cursor.peek() != ']')
       return cursor.error(fmt::format("expected ',' or ']', got {}", cursor.found()));
@@ -77,12 +79,12 @@ std::string_view dtype_name(std::string_view spelling) {
   return {};
 }
 
-base::Result<Type> read_type(Cursor& cursor, int depth) {
+base::Result<Type> read_type(Cursor& cursor, Listing& listing, int depth) {
   Type type;
   if (cursor.take("<<NULL TYPE>>")) return type;
   const size_t begin = cursor.at();
   type.holder = cursor.word("_.");
-  if (type.holder == "vec" && cursor.take('[')) return read_list(cursor, depth);
+  if (type.holder == "vec" && cursor.take('[')) return read_list(cursor, listing, depth);
   if (!type.holder.ends_with("tensor") || cursor.peek() != '<') {
     type.kind = Type::Kind::other;
     if (cursor.peek() == '<' && cursor.group().empty()) return cursor.error("this '<' has no '>'");
@@ -92,7 +94,7 @@ base::Result<Type> read_type(Cursor& cursor, int depth) {
   type.kind = Type::Kind::tensor;
   const size_t open = cursor.at();
   cursor.take('<');
-  RETURN_IF_ERROR(read_dims(cursor, type));
+  RETURN_IF_ERROR(read_dims(cursor, listing, type));
   if (cursor.take('>')) return type;
   cursor.move_to(open);  // what follows the data type says how the tensor is distributed
   if (cursor.group().empty()) return cursor.error("this '<' has no '>'");

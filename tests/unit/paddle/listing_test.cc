@@ -15,6 +15,11 @@
 namespace importers::paddle {
 namespace {
 
+template <typename T>
+std::vector<T> list(std::span<const T> kept) {
+  return {kept.begin(), kept.end()};
+}
+
 std::string shared() {
   const char* given = std::getenv("PROFILE_SHARED");
   return given != nullptr ? given : SOURCE_DIR "/../shared";
@@ -61,7 +66,7 @@ TEST(ReadableForm, HoldsVariablesOperatorsAndBlocks) {
   const Block& block = program.blocks[0];
   ASSERT_EQ(block.variables.size(), 3u);
   EXPECT_TRUE(block.variables[0].persistable && block.variables[0].parameter && block.variables[0].trainable);
-  EXPECT_EQ(block.variables[0].type.dims, (std::vector<int64_t>{10, 3}));
+  EXPECT_EQ(list(block.variables[0].type.dims), (std::vector<int64_t>{10, 3}));
   EXPECT_EQ(block.variables[1].name, "x@GRAD");
   EXPECT_EQ(block.variables[1].type.dtype, "bool");
   EXPECT_TRUE(block.variables[1].type.dims.empty());
@@ -69,7 +74,7 @@ TEST(ReadableForm, HoldsVariablesOperatorsAndBlocks) {
   EXPECT_EQ(block.variables[2].type.kind, Type::Kind::other);
   ASSERT_EQ(block.operators.size(), 4u);
   const Operator& loop = block.operators[0];
-  EXPECT_EQ(loop.outputs[0].arguments, (std::vector<std::string_view>{"a", "b"}));
+  EXPECT_EQ(list(loop.outputs[0].arguments), (std::vector<std::string_view>{"a", "b"}));
   EXPECT_TRUE(loop.inputs[1].arguments.empty());
   EXPECT_EQ(loop.attribute("op_device"), "");
   EXPECT_EQ(items_of(loop.attribute("names")).size(), 2u);
@@ -89,7 +94,7 @@ TEST(ReadableForm, OfEveryVersion) {
   const Block& block = listing.programs[0].blocks[0];
   EXPECT_EQ(block.variables[0].type.dtype, "float32");
   EXPECT_EQ(block.variables[1].type.dtype, "int64");
-  EXPECT_EQ(block.variables[1].type.dims, std::vector<int64_t>{7});
+  EXPECT_EQ(list(block.variables[1].type.dims), std::vector<int64_t>{7});
 }
 
 TEST(ReadableForm, IsRefusedWhereItBreaks) {
@@ -121,10 +126,10 @@ version { version: 0 }
 )");
   const Block& block = listing.programs[0].blocks[0];
   EXPECT_TRUE(block.variables[0].persistable);
-  EXPECT_EQ(block.variables[0].type.dims, (std::vector<int64_t>{-1, 10}));
+  EXPECT_EQ(list(block.variables[0].type.dims), (std::vector<int64_t>{-1, 10}));
   const Operator& op = block.operators[0];
   EXPECT_EQ(op.type, "mul");
-  EXPECT_EQ(op.outputs[0].arguments, (std::vector<std::string_view>{"y", "z"}));
+  EXPECT_EQ(list(op.outputs[0].arguments), (std::vector<std::string_view>{"y", "z"}));
   EXPECT_EQ(op.attribute("x_num_col_dims"), "1");
   EXPECT_EQ(integers_of(op.attribute("shape")), (std::vector<int64_t>{1, -1}));
   EXPECT_EQ(op.file, "b.py");
@@ -157,16 +162,16 @@ IR after lowering = {
   ASSERT_EQ(operators.size(), 5u);
   EXPECT_EQ(text_of(operators[0].attribute("parameter_name")), "w");
   EXPECT_EQ(operators[1].id, 7);
-  EXPECT_EQ(operators[1].inputs[0].arguments, (std::vector<std::string_view>{"%0", ""}));
+  EXPECT_EQ(list(operators[1].inputs[0].arguments), (std::vector<std::string_view>{"%0", ""}));
   EXPECT_EQ(integer_of(operators[1].attribute("seed")), 0);
   EXPECT_EQ(operators[3].blocks, (std::vector<int32_t>{1, 2}));
   EXPECT_EQ(operators[4].blocks, std::vector<int32_t>{3});
   ASSERT_EQ(operators[4].inputs.size(), 2u);
-  EXPECT_EQ(operators[4].inputs[1].arguments, (std::vector<std::string_view>{"%1", "%2"}));
+  EXPECT_EQ(list(operators[4].inputs[1].arguments), (std::vector<std::string_view>{"%1", "%2"}));
   const std::vector<Variable>& variables = program.blocks[0].variables;
   EXPECT_EQ(variables[3].type.kind, Type::Kind::list);
   EXPECT_EQ(variables[3].type.elements[1].dims.size(), 0u);
-  EXPECT_EQ(variables[4].type.dims, (std::vector<int64_t>{3, -1}));
+  EXPECT_EQ(list(variables[4].type.dims), (std::vector<int64_t>{3, -1}));
   EXPECT_EQ(program.blocks[3].variables.size(), 2u);
   EXPECT_EQ(codes(listing), (std::vector<std::string>{"type-differs", "not-made"}));
   ASSERT_EQ(program.blocks[1].missing.size(), 1u);
@@ -192,11 +197,11 @@ TEST(PythonForm, TakesTypesFromCommentsAndNamesFromStatements) {
 )");
   const Block& block = listing.programs[0].blocks[0];
   ASSERT_EQ(block.operators.size(), 2u);
-  EXPECT_EQ(block.operators[0].inputs[0].arguments, (std::vector<std::string_view>{"data_0", "parameter_0"}));
+  EXPECT_EQ(list(block.operators[0].inputs[0].arguments), (std::vector<std::string_view>{"data_0", "parameter_0"}));
   EXPECT_EQ(block.operators[0].attribute("padding_idx"), "0");
-  EXPECT_EQ(block.variables[0].type.dims, (std::vector<int64_t>{30000, 128}));  // of its first use
-  EXPECT_EQ(block.operators[1].inputs[0].arguments, (std::vector<std::string_view>{"embedding_0", "data_0"}));
-  EXPECT_EQ(block.variables[2].type.dims, (std::vector<int64_t>{1, 21, 128}));
+  EXPECT_EQ(list(block.variables[0].type.dims), (std::vector<int64_t>{30000, 128}));  // of its first use
+  EXPECT_EQ(list(block.operators[1].inputs[0].arguments), (std::vector<std::string_view>{"embedding_0", "data_0"}));
+  EXPECT_EQ(list(block.variables[2].type.dims), (std::vector<int64_t>{1, 21, 128}));
 }
 
 TEST(Match, SaysHowTheTextBegins) {
