@@ -178,6 +178,21 @@ IR after lowering = {
   EXPECT_EQ(program.blocks[1].missing[0].name, "%9");
 }
 
+/// Values stand in a table by number: other spellings of a number, and numbers too large for it, are names of their own.
+TEST(PirForm, TellsValuesApartByTheirSpelling) {
+  const std::string text = R"({
+    (%1) = "pd_op.data" () {} : () -> tensor<1xf32>
+    (%01) = "pd_op.data" () {} : () -> tensor<2xf32>
+    (%1000001) = "pd_op.data" () {} : () -> tensor<3xf32>
+    (%0) = "builtin.combine" (%1, %01, %1000001) {} : (tensor<1xf32>, tensor<2xf32>, tensor<3xf32>) -> vec[tensor<1xf32>,tensor<2xf32>,tensor<3xf32>]
+    (%2) = "builtin.combine" (%1, %01) {} : (tensor<2xf32>, tensor<2xf64>) -> vec[tensor<1xf32>,tensor<2xf32>]
+})";
+  const Listing listing = listing_of(text);
+  EXPECT_EQ(codes(listing), (std::vector<std::string>{"type-differs", "type-differs"}));
+  EXPECT_EQ(listing.notes[0].text, "%1 is tensor<1xf32> where it is made, tensor<2xf32> here");
+  EXPECT_EQ(listing.notes[1].text, "%01 is tensor<2xf32> where it is made, tensor<2xf64> here");
+}
+
 TEST(PirForm, IsRefusedWhereItBreaks) {
   EXPECT_EQ(error_of("{\n    (%0) = \"pd_op.full\" () {a} : () -> tensor<f32>\n}"),
             "p.txt:2:30: expected an attribute 'name:value', got '} : () -> tensor<f32>'");
