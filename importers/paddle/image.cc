@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "importers/paddle/places.h"
+#include "importers/lowering/places.h"
 #include "importers/paddle/taps.h"
 
 namespace importers::paddle {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "importers/paddle/places.h"
+#include "importers/lowering/places.h"
+#include "importers/paddle/lower.h"
 
 namespace importers::paddle {
 namespace {
@@ -70,7 +71,7 @@ void scatter(Call& c) {
   if (!index || x.empty() || !rows_fit(c, *index, "Updates", x, 0)) return c.fail("the updates do not fit");
   const bool sums = !c.flag("overwrite", true);
   const ir::Type type = sums ? wide(c.type("X")) : c.type("X");
-  const ir::CompId put = second_of(c, type), add = sum_of(c, type);
+  const ir::CompId put = second_of(c.program(), type), add = sum_of(c, type);
   c.set("Out", c.fuse1({c.in("X"), c.in("Ids"), c.in("Updates")}, [&](Body& b, In in) {
     const Value ids = b.reshape(in[1], *index), updates = b.convert(in[2], type);
     Value base = b.convert(in[0], type);
@@ -85,7 +86,7 @@ void scatter_grad(Call& c) {
   Dims rows = dout;
   rows[0] = (*index)[0];
   if (c.wants("X@GRAD")) {
-    const ir::CompId put = second_of(c, c.type("Out@GRAD"));
+    const ir::CompId put = second_of(c.program(), c.type("Out@GRAD"));
     c.set("X@GRAD", c.fuse1({c.in("Ids"), c.in("Out@GRAD")}, [&](Body& b, In in) {
       return give(b, in[1], b.reshape(in[0], *index), b.fill(b.type(in[1]), rows, 0), 0, put);
     }));
@@ -194,7 +195,7 @@ void put_along_axis(Call& c) {
   if (!c.flag("include_self", true)) return c.fail("sums without what was there are not lowered");
   if (!broadcast_fits(c.dims("Value"), index)) return c.fail("the values do not fit the index");
   const ir::Type type = sums ? wide(c.type("Input")) : c.type("Input");
-  const ir::CompId put = sums ? sum_of(c, type) : second_of(c, type);
+  const ir::CompId put = sums ? sum_of(c, type) : second_of(c.program(), type);
   c.set("Result", c.fuse1({c.in("Input"), c.in("Index"), c.in("Value")}, [&](Body& b, In in) {
     const Value values = b.expand(b.convert(in[2], type), index);
     return b.convert(give_along(b, b.convert(in[0], type), in[1], values, *axis, put), b.type(in[0]));
@@ -206,7 +207,7 @@ void put_along_axis_grad(Call& c) {
   const Dims dout = c.dims("Result@GRAD"), index = c.dims("Index");
   if (!axis || !lies_along(c, dout, index, *axis)) return;
   const bool assigns = (c.text("reduce").empty() ? c.text("Reduce") : c.text("reduce")) == "assign";
-  const ir::CompId put = second_of(c, c.type("Result@GRAD"));
+  const ir::CompId put = second_of(c.program(), c.type("Result@GRAD"));
   if (c.wants("Input@GRAD"))
     c.set("Input@GRAD",
           !assigns ? c.entry().unary(Op::copy, c.in("Result@GRAD")) : c.fuse1({c.in("Index"), c.in("Result@GRAD")}, [&](Body& b, In in) {

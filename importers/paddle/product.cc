@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "importers/lowering/places.h"
 #include "importers/paddle/lower.h"
 
 namespace importers::paddle {
@@ -446,14 +447,7 @@ void embedding(Call& c) {
   out.push_back(table[1]);
   const double padding = c.number("padding_idx", -1);
   c.set("Out", c.fuse1({c.in("W"), flat}, [&](Body& b, In in) {
-    const ir::Shape shape = ir::array_shape(b.type(in[0]), out);
-    const Value rows = b.op(Op::gather, {{in[0], in[1]}},
-                            {{"offset_dims", fmt::format("{{{}}}", ids.size())},
-                             {"collapsed_slice_dims", "{0}"},
-                             {"start_index_map", "{0}"},
-                             {"index_vector_dim", std::to_string(ids.size())},
-                             {"slice_sizes", fmt::format("{{1,{}}}", table[1])}},
-                            &shape);
+    const Value rows = take(b, in[0], in[1], 0);
     return padding < 0 ? rows : b.select(pads(b, in[1], padding, out), b.like(rows, 0), rows);
   }));
 }
@@ -469,13 +463,7 @@ void embedding_grad(Call& c) {
     Value updates = b.reshape(widen(b, in[1]), {rows, table[1]});
     if (padding >= 0) updates = b.select(pads(b, b.reshape(in[0], {rows}), padding, b.dims(updates)), b.like(updates, 0), updates);
     const Value zero = b.fill(b.type(updates), table, 0);
-    const Value sum = b.op(Op::scatter, {{zero, b.reshape(in[0], {rows, 1}), updates}},
-                           {{"update_window_dims", "{1}"},
-                            {"inserted_window_dims", "{0}"},
-                            {"scatter_dims_to_operand_dims", "{0}"},
-                            {"index_vector_dim", "1"}},
-                           nullptr, {{add}});
-    return b.convert(sum, b.type(in[1]));
+    return b.convert(give(b, zero, b.reshape(in[0], {rows}), updates, 0, add), b.type(in[1]));
   }));
 }
 

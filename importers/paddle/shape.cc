@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "importers/lowering/places.h"
 #include "importers/paddle/attribute.h"
-#include "importers/paddle/places.h"
 #include "src/base/math.h"
 
 namespace importers::paddle {

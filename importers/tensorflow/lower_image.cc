@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "importers/lowering/places.h"
 #include "importers/tensorflow/images.h"
 
 namespace importers::tensorflow {
@@ -180,8 +181,8 @@ Values resize_bilinear(Lowering& l) {
     Value image = b.convert(x[0], ir::Type::f32);
     for (const int64_t d : {1, 2}) {
       const Between at = between(l.node, from[static_cast<size_t>(d)], to[static_cast<size_t>(d - 1)]);
-      const Value before = gathered(b, image, b.constant(at.before.shape, at.before.literal), d);
-      const Value after = gathered(b, image, b.constant(at.after.shape, at.after.literal), d);
+      const Value before = take(b, image, b.constant(at.before.shape, at.before.literal), d);
+      const Value after = take(b, image, b.constant(at.after.shape, at.after.literal), d);
       const Value share = b.broadcast(b.constant(at.share.shape, at.share.literal), b.dims(before), {d});
       image = b.binary(Op::add, before, b.binary(Op::multiply, b.binary(Op::subtract, after, before), share));
     }
@@ -194,6 +195,7 @@ Values resize_bilinear_grad(Lowering& l) {
   const Dims from = l.dims(0), to = l.dims(1);
   if (from.size() != 4 || to.size() != 4 || std::ranges::min(to) < 1 || std::ranges::max(from) > kMostPlaces)
     return l.fail("its size is not known");
+  const ir::CompId add = l.program.reducer(Op::add, ir::Type::f32);
   return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
     Value gradient = b.convert(x[0], ir::Type::f32);
     for (const int64_t d : {1, 2}) {
@@ -204,8 +206,8 @@ Values resize_bilinear_grad(Lowering& l) {
       Dims dims = b.dims(rows);
       dims[0] = to[static_cast<size_t>(d)];
       Value sums = b.fill(ir::Type::f32, dims, 0);
-      sums = scattered(l, b, {Op::add, 1, 1, 1}, sums, b.constant(at.before.shape, at.before.literal), b.binary(Op::subtract, rows, after));
-      sums = scattered(l, b, {Op::add, 1, 1, 1}, sums, b.constant(at.after.shape, at.after.literal), after);
+      sums = give(b, sums, b.constant(at.before.shape, at.before.literal), b.binary(Op::subtract, rows, after), 0, add);
+      sums = give(b, sums, b.constant(at.after.shape, at.after.literal), after, 0, add);
       gradient = b.transpose(sums, back);
     }
     return b.convert(gradient, l.shape(1).type);

@@ -1,13 +1,13 @@
 // Operators whose places are data: gathers, scatters, segments, the place of a maximum, running sums, sorted heads. Where a number of rows
 // decides about shapes it must be a constant.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "importers/lowering/places.h"
 #include "importers/tensorflow/lower_rules.h"
 
 namespace importers::tensorflow {
@@ -15,8 +15,6 @@ namespace {
 
 using ir::Direction;
 using ir::Op;
-
-std::string braces(const Dims& dims) { return fmt::format("{{{}}}", fmt::join(dims, ",")); }
 
 Dims counting(int64_t begin, int64_t end) {
   Dims dims(static_cast<size_t>(std::max<int64_t>(0, end - begin)));
@@ -45,45 +43,17 @@ int64_t axis_of_input(Lowering& l, size_t k, int64_t rank) {
   return l.error.empty() ? axis_of(l, at[0], rank) : -1;
 }
 
-}  // namespace
-
-Value scattered(Lowering& l, Body& b, const Scatter& s, Value base, Value indices, Value updates) {
-  const ir::CompId combine = s.combine == Op::copy
-                                 ? l.program.scalar_function("second", b.type(base), [](Body&, Value, Value second) { return second; })
-                                 : l.program.reducer(s.combine, b.type(base));
-  const lowering::Attrs attrs{{"update_window_dims", braces(counting(s.index_dims, b.rank(updates)))},
-                              {"inserted_window_dims", braces(counting(0, s.depth))},
-                              {"scatter_dims_to_operand_dims", braces(counting(0, s.depth))},
-                              {"index_vector_dim", std::to_string(s.vector_dim)}};
-  return b.op(Op::scatter, {{base, indices, updates}}, attrs, nullptr, {{combine}});
+/// What puts updates where something was; copy: in its place.
+ir::CompId combining(Lowering& l, Op op, ir::Type type) {
+  return op == Op::copy ? second_of(l.program, type) : l.program.reducer(op, type);
 }
-
-Value gathered(Body& b, Value x, Value indices, int64_t axis, int64_t batch) {
-  const int64_t rank = b.rank(x), index_rank = b.rank(indices);
-  Dims sizes = b.dims(x), collapsed{axis};
-  sizes[static_cast<size_t>(axis)] = 1;
-  for (int64_t d = 0; d < batch; ++d) sizes[static_cast<size_t>(d)] = 1;
-  const Dims offsets = joined(counting(batch, axis), counting(axis + index_rank - batch, rank - 1 + index_rank - batch));
-  lowering::Attrs attrs{{"offset_dims", braces(offsets)},
-                        {"collapsed_slice_dims", braces(collapsed)},
-                        {"start_index_map", braces({axis})},
-                        {"index_vector_dim", std::to_string(index_rank)},
-                        {"slice_sizes", braces(sizes)}};
-  if (batch > 0) {
-    attrs.emplace_back("operand_batching_dims", braces(counting(0, batch)));
-    attrs.emplace_back("start_indices_batching_dims", braces(counting(0, batch)));
-  }
-  return b.op(Op::gather, {{x, indices}}, attrs);
-}
-
-namespace {
 
 Values gather_along(Lowering& l, int64_t axis) {
   const int64_t batch = from_end(attribute(l.node, "batch_dims", int64_t{0}), l.shape(1).rank());
   if (!ir::is_integer(l.shape(1).type)) return l.fail("its indices are no integers");
   if (batch < 0 || batch > axis || batch > l.shape(1).rank()) return l.fail("has more batch dimensions than dimensions");
   if (!l.error.empty()) return {};
-  return {l.program.fuse1({{l.in(0), l.in(1)}}, [&](Body& b, std::span<const Value> x) { return gathered(b, x[0], x[1], axis, batch); })};
+  return {l.program.fuse1({{l.in(0), l.in(1)}}, [&](Body& b, std::span<const Value> x) { return take(b, x[0], x[1], axis, batch); })};
 }
 Values gather(Lowering& l) {
   const int64_t axis = l.node.inputs.size() > 2 ? axis_of_input(l, 2, l.shape(0).rank()) : axis_of(l, 0, l.shape(0).rank());
@@ -91,20 +61,10 @@ Values gather(Lowering& l) {
 }
 /// The last dimension of the indices holds places in the first dimensions of x.
 Values gather_nd(Lowering& l) {
-  const Dims x_dims = l.dims(0), indices = l.dims(1);
-  if (indices.empty() || indices.back() > static_cast<int64_t>(x_dims.size()) || !ir::is_integer(l.shape(1).type))
+  const Dims indices = l.dims(1);
+  if (indices.empty() || indices.back() > l.shape(0).rank() || !ir::is_integer(l.shape(1).type))
     return l.fail("its indices fit no dimensions");
-  const int64_t depth = indices.back(), index_rank = static_cast<int64_t>(indices.size()) - 1;
-  Dims sizes = x_dims;
-  std::fill_n(sizes.begin(), depth, 1);
-  return l.fuse([&](Body& b, std::span<const Value> x) {
-    const lowering::Attrs attrs{{"offset_dims", braces(counting(index_rank, index_rank + b.rank(x[0]) - depth))},
-                                {"collapsed_slice_dims", braces(counting(0, depth))},
-                                {"start_index_map", braces(counting(0, depth))},
-                                {"index_vector_dim", std::to_string(index_rank)},
-                                {"slice_sizes", braces(sizes)}};
-    return Values{b.op(Op::gather, x, attrs)};
-  });
+  return l.fuse([](Body& b, std::span<const Value> x) { return Values{take_deep(b, x[0], x[1])}; });
 }
 
 /// What rows hold that nothing is combined into: of a maximum the least finite number.
@@ -124,11 +84,10 @@ Values unsorted_segments(Lowering& l) {
   if (!begins_with(data, ids) || !ir::is_integer(l.shape(1).type)) return l.fail("has ids of other dimensions than its data");
   const Dims result = joined(count, from(data, static_cast<int64_t>(ids.size())));
   if (!are_sane(result)) return l.fail("has too many segments");
-  const auto rank = static_cast<int64_t>(ids.size());
   return {l.program.fuse1({{l.in(0), l.in(1)}}, [&](Body& b, std::span<const Value> x) {
     const ir::Type type = b.type(x[0]);
-    return scattered(l, b, {kOp, 1, rank, rank}, b.broadcast(b.constant(ir::array_shape(type, {}), start_of(kOp, type)), result, {}), x[1],
-                     x[0]);
+    const Value start = b.broadcast(b.constant(ir::array_shape(type, {}), start_of(kOp, type)), result, {});
+    return give(b, start, x[1], x[0], 0, combining(l, kOp, type));
   })};
 }
 
@@ -138,9 +97,8 @@ Values scatter_nd(Lowering& l) {
   if (!l.error.empty() || !are_sane(result)) return l.fail("its shape is not known");
   if (indices.empty() || indices.back() > static_cast<int64_t>(result.size()) || !ir::is_integer(l.shape(0).type))
     return l.fail("its indices fit no dimensions");
-  const int64_t index_dims = static_cast<int64_t>(indices.size()) - 1;
   return {l.program.fuse1({{l.in(0), l.in(1)}}, [&](Body& b, std::span<const Value> x) {
-    return scattered(l, b, {Op::add, indices.back(), index_dims, index_dims}, b.fill(b.type(x[1]), result, 0), x[0], x[1]);
+    return give_deep(b, b.fill(b.type(x[1]), result, 0), x[0], x[1], combining(l, Op::add, b.type(x[1])));
   })};
 }
 
@@ -150,12 +108,11 @@ Values tensor_scatter(Lowering& l) {
   const Dims into = l.dims(0), indices = l.dims(1);
   if (indices.empty() || indices.back() > static_cast<int64_t>(into.size()) || !ir::is_integer(l.shape(1).type))
     return l.fail("its indices fit no dimensions");
-  const int64_t index_dims = static_cast<int64_t>(indices.size()) - 1;
   if (joined({indices.begin(), indices.end() - 1}, from(into, indices.back())) != l.dims(2))
     return l.fail("has updates of other dimensions than its places");
   return l.fuse([&](Body& b, std::span<const Value> x) {
     const Value updates = kNegated ? b.unary(Op::negate, x[2]) : x[2];
-    return Values{scattered(l, b, {kOp, indices.back(), index_dims, index_dims}, x[0], x[1], updates)};
+    return Values{give_deep(b, x[0], x[1], updates, combining(l, kOp, b.type(x[0])))};
   });
 }
 
@@ -190,9 +147,9 @@ Values unique(Lowering& l) {
     std::vector<ir::WindowDim> before(1);
     before[0].size = std::max<int64_t>(1, n), before[0].pad_low = n - 1;
     const Value rank = b.binary(Op::subtract, b.reduce_window(Op::add, b.convert(is_first, ir::Type::s32), before), 1);
-    const Value at = b.reshape(b.select(is_first, rank, b.like(rank, -1)), {n, 1});
-    const Value found = scattered(l, b, {Op::copy, 1, 1, 1}, b.fill(type, dims, -1), at, x[0]);
-    return Values{found, b.convert(gathered(b, rank, first, 0), index)};
+    const Value at = b.select(is_first, rank, b.like(rank, -1));
+    const Value found = give(b, b.fill(type, dims, -1), at, x[0], 0, combining(l, Op::copy, type));
+    return Values{found, b.convert(take(b, rank, first, 0), index)};
   });
 }
 
@@ -239,14 +196,13 @@ Values resource_scatter(Lowering& l) {
   static constexpr Op kOps[] = {Op::copy, Op::add, Op::add, Op::multiply, Op::maximum, Op::minimum};
   const Dims indices = l.dims(1), updates = l.dims(2);
   if (!ir::is_integer(l.shape(1).type) || !begins_with(updates, indices)) return l.fail("has updates of other dimensions than its indices");
-  const auto rank = static_cast<int64_t>(indices.size());
   const Value before = table(l, indices, updates);
   if (!l.error.empty()) return {};
   const Dims held = l.entry().dims(before);
   if (held.empty() || joined(indices, from(held, 1)) != updates) return l.fail("has updates that are no rows of its variable");
   const Value after = l.program.fuse1({{before, l.in(1), l.in(2)}}, [&](Body& b, std::span<const Value> x) {
     const Value rows = kRows == Rows::subtract ? b.unary(Op::negate, x[2]) : x[2];
-    return scattered(l, b, {kOps[static_cast<size_t>(kRows)], 1, rank, rank}, x[0], x[1], rows);
+    return give(b, x[0], x[1], rows, 0, combining(l, kOps[static_cast<size_t>(kRows)], b.type(x[0])));
   });
   l.variables.assign(l.node.inputs[0], after);
   return {};
@@ -329,7 +285,7 @@ Values dynamic_stitch(Lowering& l) {
   return {l.program.fuse1(data, [&](Body& b, std::span<const Value> x) {
     Values flat;
     for (size_t k = 0; k < n; ++k) flat.push_back(b.reshape(x[k], joined({ir::elements(l.constants[k]->shape)}, rest)));
-    return gathered(b, b.concatenate(flat, 0), b.constant(rows.shape, rows.literal), 0);
+    return take(b, b.concatenate(flat, 0), b.constant(rows.shape, rows.literal), 0);
   })};
 }
 

@@ -79,18 +79,6 @@ std::span<const Rule> variable_rules();  ///< reading, assigning, optimizers, co
 /// that the bias runs along.
 Values fused(Lowering& l, int64_t features, const std::function<Value(Body&, std::span<const Value>)>& start);
 
-/// Slices of x along `axis`; dimensions of the indices stand in its place. The first `batch` dimensions go along in both.
-Value gathered(Body& b, Value x, Value indices, int64_t axis, int64_t batch = 0);
-
-/// `updates` combined into `base` at rows (or places of several dimensions) that the indices name.
-struct Scatter {
-  ir::Op combine = ir::Op::add;  ///< copy: what is there is replaced
-  int64_t depth = 1;             ///< dimensions of the base that an index names
-  int64_t index_dims = 1;        ///< of the indices, without the vector's
-  int64_t vector_dim = 1;        ///< = index_dims where each index is one number
-};
-Value scattered(Lowering& l, Body& b, const Scatter& s, Value base, Value indices, Value updates);
-
 /// Where features and space stand: "NCHW", "NHWC".
 struct Format {
   int64_t features = 3, first_space = 1;
