@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string_view>
 
 namespace importers::tensorflow {
@@ -33,19 +34,29 @@ int64_t take_number(std::string_view& text) {
   return failed == std::errc() ? value : 0;
 }
 
-/// The greatest number after `second` in names "first S second B", by stage: "conv3_block4" → 4 for stage 3. No network has a thousand.
+/// The last of numbered blocks: half of those before it are named too, or it is a slip.
+int64_t last_of(const std::set<int64_t>& blocks) {
+  int64_t last = 0, named = 0;
+  for (const int64_t block : blocks) {
+    if (block <= 2 * ++named) last = block;
+  }
+  return last;
+}
+
+/// How many blocks the names "first S second B" tell, by stage: "conv3_block4" → 4 for stage 3. No network has a thousand.
 std::vector<int64_t> stages(const TypedList& list, std::string_view root, std::string_view first, std::string_view second, int64_t from,
                             int64_t to) {
-  constexpr int64_t kMost = 1000;
-  std::vector<int64_t> counts(static_cast<size_t>(to - from + 1), 0);
+  constexpr int64_t kTooMany = 1000;
+  std::vector<std::set<int64_t>> blocks(static_cast<size_t>(to - from + 1));
   for (const ListedName& listed : list.list.names) {
     std::string_view name = listed.name;
     if (!take_word(name, root) || !take_word(name, first)) continue;
     const int64_t stage = take_number(name);
     if (stage < from || stage > to || !take_word(name, second)) continue;
-    int64_t& count = counts[static_cast<size_t>(stage - from)];
-    count = std::max(count, std::min(take_number(name), kMost));
+    if (const int64_t block = take_number(name); block > 0 && block < kTooMany) blocks[static_cast<size_t>(stage - from)].insert(block);
   }
+  std::vector<int64_t> counts;
+  for (const std::set<int64_t>& of_stage : blocks) counts.push_back(last_of(of_stage));
   return counts;
 }
 

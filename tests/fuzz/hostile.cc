@@ -163,6 +163,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", seed);
   app.add_option("--keep", keep);
   CLI11_PARSE(app, argc, argv);
+  std::filesystem::create_directories(keep);
   void* shared = mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   bool all = shared != MAP_FAILED;
   for (const std::string& file : files) {

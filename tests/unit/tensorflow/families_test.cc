@@ -294,6 +294,18 @@ TEST(Families, TheOlderSpellingOfResNet50IsTheSameModel) {
     EXPECT_EQ(note(imported, code), nullptr) << code;
 }
 
+TEST(Families, ANumberThatNoNeighbourHasIsASlip) {
+  const std::string list = forward_list(resnet({{3, 4, 6, 3}, "predictions", {}}), "net");
+  for (const char* slip :
+       {"net/conv4_block44_2_conv/Conv2D\n", "net/conv4_block900_2_conv/Conv2D\n", "net/conv5_block4294967296_out/Relu\n"}) {
+    const auto imported = read_list(list + slip, sized(1, 64));
+    ASSERT_NE(note(imported, "inferred-model"), nullptr);
+    EXPECT_NE(note(imported, "inferred-model")->text.find("of ResNet50:"), std::string::npos) << slip;
+    EXPECT_EQ(note(imported, "implied-nodes"), nullptr) << slip;
+    EXPECT_NE(note(imported, "outside-the-model"), nullptr) << slip;
+  }
+}
+
 TEST(Families, RandomEditsGiveAStepOrAnError) {
   const std::string whole = bytes_of(kResNet);
   uint64_t state = 1;
