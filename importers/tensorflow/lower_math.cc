@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "importers/tensorflow/lower_rules.h"
+#include "importers/tensorflow/elementwise.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -28,14 +28,6 @@ Values compare(Lowering& l) {
   });
 }
 
-/// A function of one value, or of two that have one shape.
-using Function = Value (*)(Body&, std::span<const Value>);
-template <Function kFunction>
-Values kernel(Lowering& l) {
-  return l.fuse([](Body& b, std::span<const Value> x) { return Values{kFunction(b, x)}; });
-}
-
-Value times(Body& b, Value x, Value y) { return b.binary(Op::multiply, x, y); }
 Value one_minus(Body& b, Value x) { return b.binary(Op::subtract, b.like(x, 1), x); }
 Value where_positive(Body& b, Value of, Value yes, Value no) { return b.select(b.compare(Direction::GT, of, b.like(of, 0)), yes, no); }
 

@@ -65,11 +65,12 @@ struct Rule {
   size_t inputs = 1;  ///< at least; with fewer it is not called
 };
 
-std::span<const Rule> math_rules();    ///< elementwise, gradients of activations, reductions
-std::span<const Rule> move_rules();    ///< shapes and places
-std::span<const Rule> slice_rules();   ///< parts of arrays, and their gradients
-std::span<const Rule> index_rules();   ///< places that data names
-std::span<const Rule> linear_rules();  ///< Einstein sums, diagonals, factorisations, Fourier transforms
+std::span<const Rule> math_rules();     ///< elementwise, gradients of activations, reductions
+std::span<const Rule> special_rules();  ///< functions that HLO lacks, bits, fake quantisation
+std::span<const Rule> move_rules();     ///< shapes and places
+std::span<const Rule> slice_rules();    ///< parts of arrays, and their gradients
+std::span<const Rule> index_rules();    ///< places that data names
+std::span<const Rule> linear_rules();   ///< Einstein sums, diagonals, factorisations, Fourier transforms
 std::span<const Rule> convolution_rules();
 std::span<const Rule> image_rules();     ///< pools, blocks, sizes
 std::span<const Rule> network_rules();   ///< products, biases, normalisation, losses

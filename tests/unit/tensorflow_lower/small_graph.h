@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -111,6 +112,14 @@ inline Numbers varied(size_t count, double scale = 1) {
     result.push_back(scale * (fraction + (fraction < 0 ? -0.05 : 0.05)));
   }
   return result;
+}
+
+/// One result of a graph of one operator on x, whose dimensions are given, and what `write` adds.
+inline Numbers of(Dims dims, const Numbers& x, const std::function<void(SmallGraph&, int)>& write, ir::Type type = ir::Type::f32) {
+  SmallGraph small;
+  write(small, small.feed("x", std::move(dims), type));
+  const auto results = computed(small.graph, {{"x", x}});
+  return results.empty() ? Numbers{} : results[0];
 }
 
 }  // namespace importers::tensorflow

@@ -8,14 +8,6 @@
 namespace importers::tensorflow {
 namespace {
 
-/// One result of a graph of one operator on x, whose dimensions are given, and what `write` adds.
-Numbers of(Dims dims, const Numbers& x, const std::function<void(SmallGraph&, int)>& write, ir::Type type = ir::Type::f32) {
-  SmallGraph small;
-  write(small, small.feed("x", std::move(dims), type));
-  const auto results = computed(small.graph, {{"x", x}});
-  return results.empty() ? Numbers{} : results[0];
-}
-
 TEST(Slices, TakeWhatMasksSay) {
   const Numbers x{0, 1, 2, 3, 4, 5};
   const auto strided = [&](const Dims& begin, const Dims& end, const Dims& step, const Attributes& masks) {
