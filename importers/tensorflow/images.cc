@@ -2,7 +2,10 @@
 // dimensions (tensorflow/core/framework/common_shape_fns.cc).
 #include "importers/tensorflow/images.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <span>
 
 namespace importers::tensorflow {
 namespace {
@@ -12,8 +15,9 @@ constexpr int64_t kLargest = int64_t{1} << 31;
 }  // namespace
 
 Format format_of(const Node& node) {
-  const std::string format = attribute(node, "data_format", std::string("NHWC"));
-  return format.starts_with("NC") ? Format{1, 2} : Format{3, 1};
+  const std::string usual = node.type.find("3D") == std::string::npos ? "NHWC" : "NDHWC";
+  const std::string format = attribute(node, "data_format", usual);
+  return format.starts_with("NC") ? Format{1, 2} : Format{format == "NDHWC" ? 4 : 3, 1};
 }
 
 Padding padding_of(const Node& node, int64_t dimension, int64_t size, int64_t window, int64_t stride) {
@@ -31,9 +35,10 @@ Padding padding_of(const Node& node, int64_t dimension, int64_t size, int64_t wi
 
 Space space_of(Lowering& l, const Dims& image, const Dims& window) {
   Space space{format_of(l.node), {}, window, {}, {}, {}, {}};
-  const Dims strides = attribute(l.node, "strides", Dims{1, 1, 1, 1}), dilations = attribute(l.node, "dilations", Dims{1, 1, 1, 1});
-  if (image.size() != 4 || strides.size() != 4 || dilations.size() != 4) return l.fail("is no operator on images"), space;
-  for (size_t s = 0; s < 2; ++s) {
+  const size_t rank = window.size() + 2;
+  const Dims strides = attribute(l.node, "strides", Dims(rank, 1)), dilations = attribute(l.node, "dilations", Dims(rank, 1));
+  if (image.size() != rank || strides.size() != rank || dilations.size() != rank) return l.fail("is no operator on images"), space;
+  for (size_t s = 0; s < window.size(); ++s) {
     const auto d = static_cast<size_t>(space.format.first_space) + s;
     for (const int64_t number : {image[d], window[s], strides[d], dilations[d]}) {
       if (number < 1 || number > kLargest) return l.fail("has a window, a stride or an image of no size"), space;
@@ -51,12 +56,13 @@ Space space_of(Lowering& l, const Dims& image, const Dims& window) {
 }
 
 Space pool_of(Lowering& l, const Dims& image) {
-  const Dims sizes = attribute(l.node, "ksize", Dims{1, 1, 1, 1});
+  const Dims sizes = attribute(l.node, "ksize", Dims(image.size(), 1));
   const Format format = format_of(l.node);
-  const auto d = static_cast<size_t>(format.first_space);
-  if (sizes.size() != 4 || sizes[0] != 1 || sizes[static_cast<size_t>(format.features)] != 1)
+  const auto features = static_cast<size_t>(format.features);
+  if (sizes.size() < 4 || features >= sizes.size() || sizes[0] != 1 || sizes[features] != 1)
     return l.fail("is no pool over space"), Space{};
-  return space_of(l, image, {sizes[d], sizes[d + 1]});
+  const auto first = sizes.begin() + format.first_space;
+  return space_of(l, image, {first, first + static_cast<std::ptrdiff_t>(sizes.size()) - 2});
 }
 
 std::vector<ir::WindowDim> Space::windows() const {
@@ -66,17 +72,19 @@ std::vector<ir::WindowDim> Space::windows() const {
 }
 
 std::vector<ir::WindowDim> Space::windows_of_image() const {
-  std::vector<ir::WindowDim> all(4);
-  const std::vector<ir::WindowDim> two = windows();
-  for (size_t s = 0; s < two.size(); ++s) all[static_cast<size_t>(format.first_space) + s] = two[s];
+  std::vector<ir::WindowDim> all(size.size() + 2);
+  std::ranges::copy(windows(), all.begin() + format.first_space);
   return all;
 }
 
 bool Space::gives(const Dims& image) const {
-  const auto d = static_cast<size_t>(format.first_space);
-  return image.size() == 4 && image[d] == result[0] && image[d + 1] == result[1];
+  return image.size() == size.size() + 2 &&
+         std::ranges::equal(result, std::span(image).subspan(static_cast<size_t>(format.first_space), size.size()));
 }
 
-std::string_view letters_of(const Format& format) { return format.first_space == 2 ? "bf01" : "b01f"; }
+std::string Space::letters() const {
+  const std::string_view digits = std::string_view("012").substr(0, size.size());
+  return format.first_space == 2 ? fmt::format("bf{}", digits) : fmt::format("b{}f", digits);
+}
 
 }  // namespace importers::tensorflow

@@ -4,25 +4,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "importers/tensorflow/images.h"
 
 namespace importers::tensorflow {
 namespace {
 
-/// How many groups, and the filter as [h, w, in / groups, out].
+/// How many groups, and the filter as [h, w, in / groups, out], or [d, h, w, in / groups, out].
 struct Groups {
   int64_t count = 1;
   Dims filter;
+  Dims space() const { return {filter.begin(), filter.end() - 2}; }
+  int64_t inputs() const { return filter[filter.size() - 2]; }
+  int64_t outputs() const { return filter.back(); }
+  std::string_view digits() const { return std::string_view("012").substr(0, filter.size() - 2); }
 };
 Groups groups_of(Lowering& l, const Dims& image, const Dims& filter) {
-  if (image.size() != 4 || filter.size() != 4 || std::ranges::min(filter) < 1 || !are_sane(filter))
-    return l.fail("its sizes are not known"), Groups{1, {1, 1, 1, 1}};
+  const size_t rank = l.node.type.find("3D") == std::string::npos ? 4 : 5;
+  if (image.size() != rank || filter.size() != rank || std::ranges::min(filter) < 1 || !are_sane(filter))
+    return l.fail("its sizes are not known"), Groups{1, Dims(rank, 1)};
   const int64_t features = image[static_cast<size_t>(format_of(l.node).features)];
   const bool depthwise = l.node.type.find("Depthwise") != std::string::npos;
   const Groups groups =
-      depthwise ? Groups{filter[2], {filter[0], filter[1], 1, filter[2] * filter[3]}} : Groups{features / filter[2], filter};
-  if (groups.count < 1 || groups.count * groups.filter[2] != features || groups.filter[3] % groups.count != 0)
+      depthwise ? Groups{filter[2], {filter[0], filter[1], 1, filter[2] * filter[3]}} : Groups{features / filter[rank - 2], filter};
+  if (groups.count < 1 || groups.count * groups.inputs() != features || groups.outputs() % groups.count != 0)
     l.fail("has groups that do not divide its features");
   return groups;
 }
@@ -38,15 +44,16 @@ Forward forward_of(Lowering& l) {
   const Dims image = l.dims(0);
   const Groups groups = groups_of(l, image, l.dims(1));
   if (!l.error.empty()) return {};
-  const Space space = space_of(l, image, {groups.filter[0], groups.filter[1]});
-  return {groups, {space.windows(), fmt::format("{0}_01io->{0}", letters_of(space.format)), groups.count, 1}, space.format.features};
+  const Space space = space_of(l, image, groups.space());
+  return {
+      groups, {space.windows(), fmt::format("{0}_{1}io->{0}", space.letters(), groups.digits()), groups.count, 1}, space.format.features};
 }
 
-Values conv2d(Lowering& l) {
+Values convolution(Lowering& l) {
   const Forward forward = forward_of(l);
   return l.error.empty() ? Values{forward.write(l.entry(), l.in(0), l.in(1))} : Values{};
 }
-Values fused_conv2d(Lowering& l) {
+Values fused_convolution(Lowering& l) {
   const Forward forward = forward_of(l);
   if (!l.error.empty()) return {};
   return fused(l, forward.features, [&](Body& b, std::span<const Value> x) { return forward.write(b, x[0], x[1]); });
@@ -54,10 +61,13 @@ Values fused_conv2d(Lowering& l) {
 
 /// [h, w, i, g·m] → [h, w, g·i, m]: the filter with inputs and results exchanged in each group.
 Value exchanged(Body& b, Value filter, const Groups& groups) {
-  const Dims& f = groups.filter;
-  const int64_t m = f[3] / groups.count;
-  const Value apart = b.transpose(b.reshape(filter, {f[0], f[1], f[2], groups.count, m}), {0, 1, 4, 3, 2});
-  return b.reshape(apart, {f[0], f[1], m, groups.count * f[2]});
+  const int64_t m = groups.outputs() / groups.count, d = static_cast<int64_t>(groups.space().size());
+  Dims apart = groups.space(), together = apart, order(static_cast<size_t>(d));
+  std::iota(order.begin(), order.end(), 0);
+  apart.insert(apart.end(), {groups.inputs(), groups.count, m});
+  together.insert(together.end(), {m, groups.count * groups.inputs()});
+  order.insert(order.end(), {d + 2, d + 1, d});
+  return b.reshape(b.transpose(b.reshape(filter, apart), order), together);
 }
 
 /// (sizes of the input, filter, gradient of the result). One group is a library call; several are one kernel: the filter is turned inside.
@@ -65,15 +75,15 @@ Values input_grad(Lowering& l) {
   const Dims image = l.integers(0), gradient = l.dims(2);
   const Groups groups = groups_of(l, image, l.dims(1));
   if (!l.error.empty()) return {};
-  const Space space = space_of(l, image, {groups.filter[0], groups.filter[1]});
+  const Space space = space_of(l, image, groups.space());
   if (!l.error.empty() || !space.gives(gradient)) return l.fail(l.error.empty() ? "has a gradient of another size" : l.error);
   Body::Convolution c;
-  for (size_t s = 0; s < 2; ++s) {
+  for (size_t s = 0; s < space.size.size(); ++s) {
     const int64_t dilated = (space.result[s] - 1) * space.stride[s] + 1, low = space.extent(s) - 1 - space.padding[s].low;
     c.window.push_back(
         {space.window[s], 1, low, space.size[s] - 1 + space.extent(s) - dilated - low, space.stride[s], space.dilation[s], true});
   }
-  c.labels = fmt::format("{0}_01{1}->{0}", letters_of(space.format), groups.count == 1 ? "oi" : "io");
+  c.labels = fmt::format("{0}_{1}{2}->{0}", space.letters(), groups.digits(), groups.count == 1 ? "oi" : "io");
   if (groups.count == 1) return {l.entry().convolution(l.in(2), l.in(1), c)};
   c.feature_groups = groups.count;
   return {l.program.fuse1({{l.in(2), l.in(1)}}, [&](Body& b, std::span<const Value> x) {
@@ -88,26 +98,29 @@ Values filter_grad(Lowering& l) {
   if (!l.error.empty()) return {};
   const Groups groups = groups_of(l, image, sizes);
   if (!l.error.empty()) return {};
-  const Space space = space_of(l, image, {groups.filter[0], groups.filter[1]});
+  const Space space = space_of(l, image, groups.space());
   if (!l.error.empty() || !space.gives(gradient)) return l.fail(l.error.empty() ? "has a gradient of another size" : l.error);
   Body::Convolution c;
-  for (size_t s = 0; s < 2; ++s) {
+  for (size_t s = 0; s < space.size.size(); ++s) {
     const int64_t whole = (space.result[s] - 1) * space.stride[s] + 1, low = space.padding[s].low;
     c.window.push_back({space.result[s], space.dilation[s], low, space.extent(s) - 1 + whole - space.size[s] - low, 1, space.stride[s]});
   }
-  const bool first = space.format.first_space == 2;
-  c.labels = fmt::format("{}_{}->01bf", first ? "fb01" : "f01b", first ? "io01" : "i01o");
+  const std::string_view d = groups.digits();
+  c.labels = space.format.first_space == 2 ? fmt::format("fb{0}_io{0}->{0}bf", d) : fmt::format("f{0}b_i{0}o->{0}bf", d);
   c.batch_groups = groups.count;
   return {l.entry().reshape(l.entry().convolution(l.in(0), l.in(2), c), sizes)};
 }
 
 constexpr Rule kConvolutionRules[] = {
-    {"Conv2D", conv2d, 2},
-    {"DepthwiseConv2dNative", conv2d, 2},
-    {"_FusedConv2D", fused_conv2d, 2},
-    {"_FusedDepthwiseConv2dNative", fused_conv2d, 2},
+    {"Conv2D", convolution, 2},
+    {"DepthwiseConv2dNative", convolution, 2},
+    {"_FusedConv2D", fused_convolution, 2},
+    {"_FusedDepthwiseConv2dNative", fused_convolution, 2},
+    {"Conv3D", convolution, 2},
     {"Conv2DBackpropInput", input_grad, 3},
     {"Conv2DBackpropFilter", filter_grad, 3},
+    {"Conv3DBackpropInputV2", input_grad, 3},
+    {"Conv3DBackpropFilterV2", filter_grad, 3},
     {"DepthwiseConv2dNativeBackpropInput", input_grad, 3},
     {"DepthwiseConv2dNativeBackpropFilter", filter_grad, 3},
 };

@@ -2,6 +2,8 @@
 // kernel.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "importers/lowering/places.h"
 #include "importers/tensorflow/images.h"
@@ -28,9 +30,12 @@ Values max_pool_grad(Lowering& l) {
 /// x by the number of elements that each window holds: padding does not count.
 Value shared_out(Body& b, Value x, const Space& space) {
   const bool hangs_over = std::ranges::any_of(space.padding, [](const Padding& p) { return p.low > 0 || p.high > 0; });
-  if (!hangs_over) return b.binary(Op::multiply, x, 1 / static_cast<double>(space.window[0] * space.window[1]));
+  const double whole = std::accumulate(space.window.begin(), space.window.end(), 1.0, std::multiplies<>());
+  if (!hangs_over) return b.binary(Op::multiply, x, 1 / whole);
   const Value seen = b.reduce_window(Op::add, b.fill(b.type(x), space.size, 1), space.windows());
-  return b.binary(Op::divide, x, b.broadcast(seen, b.dims(x), {space.format.first_space, space.format.first_space + 1}));
+  Dims at(space.size.size());
+  std::iota(at.begin(), at.end(), space.format.first_space);
+  return b.binary(Op::divide, x, b.broadcast(seen, b.dims(x), at));
 }
 
 Values avg_pool(Lowering& l) {
@@ -47,9 +52,9 @@ Values avg_pool_grad(Lowering& l) {
   if (!l.error.empty()) return {};
   const Space space = pool_of(l, image);
   if (!l.error.empty() || !space.gives(l.dims(1))) return l.fail(l.error.empty() ? "has a gradient of another size" : l.error);
-  std::vector<ir::PadDim> pads(4);
-  std::vector<ir::WindowDim> window(4);
-  for (size_t s = 0; s < 2; ++s) {
+  std::vector<ir::PadDim> pads(image.size());
+  std::vector<ir::WindowDim> window(image.size());
+  for (size_t s = 0; s < space.size.size(); ++s) {
     const auto d = static_cast<size_t>(space.format.first_space) + s;
     const int64_t low = space.window[s] - 1 - space.padding[s].low, dilated = (space.result[s] - 1) * space.stride[s] + 1;
     pads[d] = {low, space.size[s] - 1 + space.window[s] - dilated - low, space.stride[s] - 1};
@@ -255,6 +260,10 @@ constexpr Rule kImageRules[] = {
     {"MaxPool", max_pool},
     {"MaxPoolGrad", max_pool_grad, 3},
     {"AvgPool", avg_pool},
+    {"AvgPool3D", avg_pool},
+    {"AvgPool3DGrad", avg_pool_grad, 2},
+    {"MaxPool3D", max_pool},
+    {"MaxPool3DGrad", max_pool_grad, 3},
     {"AvgPoolGrad", avg_pool_grad, 2},
     {"SpaceToDepth", blocks<Way::to_depth>},
     {"DepthToSpace", blocks<Way::to_space>},

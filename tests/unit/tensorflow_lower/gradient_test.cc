@@ -109,6 +109,41 @@ Attributes attributes(const Convolved& c) {
   return {{"data_format", c.format}, {"padding", c.padding}, {"strides", c.stride}, {"dilations", c.dilation}};
 }
 
+/// Of volumes [n, d, h, w, c]: gradients have a number in their names.
+Case volume(const std::string& of, const Convolved& c) {
+  const bool of_input = of == "x";
+  return {std::string("Conv3DBackprop") + (of_input ? "Input_" : "Filter_") + c.format,
+          {{"x", c.image}, {"w", c.filter}},
+          of,
+          [=](SmallGraph& s, Ids& i) {
+            s.op("Conv3D", {i["x"], i["w"]}, attributes(c));
+          },
+          [=](SmallGraph& s, Ids& i) {
+            const int sizes = s.integers(of_input ? c.image : c.filter);
+            if (of_input)
+              s.op("Conv3DBackpropInputV2", {sizes, i["w"], i["g"]}, attributes(c));
+            else
+              s.op("Conv3DBackpropFilterV2", {i["x"], sizes, i["g"]}, attributes(c));
+          }};
+}
+
+Case pooled_volume(const std::string& type, const std::string& format, const Dims& window, const Dims& stride) {
+  const Attributes attributes{{"padding", std::string("SAME")}, {"ksize", window}, {"strides", stride}, {"data_format", format}};
+  const Dims x = format == "NDHWC" ? Dims{1, 4, 3, 5, 2} : Dims{1, 2, 4, 3, 5};
+  return {type + "Grad_" + format,
+          {{"x", x}},
+          "x",
+          [=](SmallGraph& s, Ids& i) { s.op(type, {i["x"]}, attributes); },
+          [=](SmallGraph& s, Ids& i) {
+            if (type == "AvgPool3D")
+              s.op("AvgPool3DGrad", {s.integers(x), i["g"]}, attributes);
+            else
+              s.op("MaxPool3DGrad", {i["x"], i["y"], i["g"]}, attributes);
+          },
+          0,
+          1e-3};
+}
+
 Case input_gradient(const std::string& name, const Convolved& c) {
   return {"Conv2DBackpropInput_" + name,
           {{"x", c.image}, {"w", c.filter}},
@@ -224,6 +259,13 @@ const Case kCases[] = {
     grouped("DepthwiseConv2dNative", "w", {"NCHW", "VALID", {2, 2, 5, 5}, {3, 3, 2, 1}, {1, 1, 1, 1}}),
     grouped("Conv2D", "x", {"NHWC", "SAME", {2, 4, 4, 4}, {3, 3, 2, 6}, {1, 1, 1, 1}}),
     grouped("Conv2D", "w", {"NHWC", "SAME", {2, 4, 4, 4}, {3, 3, 2, 6}, {1, 1, 1, 1}}),
+    volume("x", {"NDHWC", "SAME", {1, 4, 5, 3, 2}, {2, 3, 3, 2, 3}, {1, 1, 2, 1, 1}, {1, 1, 1, 1, 1}}),
+    volume("w", {"NDHWC", "SAME", {1, 4, 5, 3, 2}, {2, 3, 3, 2, 3}, {1, 1, 2, 1, 1}, {1, 1, 1, 1, 1}}),
+    volume("x", {"NCDHW", "VALID", {2, 2, 3, 4, 4}, {2, 2, 3, 2, 2}, {1, 1, 1, 2, 1}, {1, 1, 1, 1, 1}}),
+    volume("w", {"NCDHW", "VALID", {2, 2, 3, 4, 4}, {2, 2, 3, 2, 2}, {1, 1, 1, 2, 1}, {1, 1, 1, 1, 1}}),
+    pooled_volume("AvgPool3D", "NDHWC", {1, 2, 2, 3, 1}, {1, 2, 1, 2, 1}),
+    pooled_volume("AvgPool3D", "NCDHW", {1, 1, 2, 2, 3}, {1, 1, 2, 1, 2}),
+    pooled_volume("MaxPool3D", "NDHWC", {1, 2, 2, 3, 1}, {1, 2, 1, 2, 1}),
     average("valid", "VALID", {1, 2, 3, 1}, {1, 2, 3, 1}),
     average("overlapping_same", "SAME", {1, 3, 3, 1}, {1, 2, 1, 1}),
     strided("parts", {1, 0, 2}, {4, 5, 6}, {2, 1, 3}, {}),
