@@ -23,8 +23,8 @@ namespace {
 const Rule* rule_of(std::string_view type) {
   static const auto* const kByType = [] {
     auto* rules = new std::unordered_map<std::string_view, const Rule*>;
-    for (const auto table : {math_rules(), special_rules(), move_rules(), slice_rules(), index_rules(), linear_rules(), network_rules(),
-                             convolution_rules(), image_rules(), variable_rules()}) {
+    for (const auto table : {math_rules(), special_rules(), move_rules(), slice_rules(), index_rules(), segment_rules(), linear_rules(),
+                             network_rules(), convolution_rules(), image_rules(), variable_rules()}) {
       for (const Rule& rule : table) rules->emplace(rule.type, &rule);
     }
     return rules;

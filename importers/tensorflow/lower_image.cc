@@ -242,17 +242,42 @@ Values resize_nearest_grad(Lowering& l) {
   })};
 }
 
-/// x / (bias + alpha·Σ x²)^beta over neighbouring channels (Krizhevsky et al. 2012).
-Values local_response(Lowering& l) {
-  const int64_t radius = attribute(l.node, "depth_radius", int64_t{5});
-  const double bias = attribute(l.node, "bias", 1.0), alpha = attribute(l.node, "alpha", 1.0), beta = attribute(l.node, "beta", 0.5);
-  if (l.dims(0).size() != 4 || radius < 0 || radius > (int64_t{1} << 31)) return l.fail("is no NHWC image");
-  return l.fuse([&](Body& b, std::span<const Value> x) {
+/// x / norm^beta, norm = bias + alpha·Σ x² over neighbouring channels (Krizhevsky et al. 2012).
+struct LocalResponse {
+  int64_t radius;
+  double bias, alpha, beta;
+
+  Value sum(Body& b, Value x) const {
     std::vector<ir::WindowDim> window(4);
     window[3] = {2 * radius + 1, 1, radius, radius};
-    const Value squares = b.reduce_window(Op::add, b.binary(Op::multiply, x[0], x[0]), window);
-    const Value norm = b.binary(Op::add, b.binary(Op::multiply, squares, alpha), bias);
-    return Values{b.binary(Op::divide, x[0], b.binary(Op::power, norm, beta))};
+    return b.reduce_window(Op::add, x, window);
+  }
+  Value norm(Body& b, Value x) const {
+    return b.binary(Op::add, b.binary(Op::multiply, sum(b, b.binary(Op::multiply, x, x)), alpha), bias);
+  }
+};
+LocalResponse local_response_of(Lowering& l, size_t image) {
+  const LocalResponse of{attribute(l.node, "depth_radius", int64_t{5}), attribute(l.node, "bias", 1.0), attribute(l.node, "alpha", 1.0),
+                         attribute(l.node, "beta", 0.5)};
+  if (l.dims(image).size() != 4 || of.radius < 0 || of.radius > (int64_t{1} << 31)) l.fail("is no NHWC image");
+  return of;
+}
+Values local_response(Lowering& l) {
+  const LocalResponse of = local_response_of(l, 0);
+  if (!l.error.empty()) return {};
+  return l.fuse([&](Body& b, std::span<const Value> x) {
+    return Values{b.binary(Op::divide, x[0], b.binary(Op::power, of.norm(b, x[0]), of.beta))};
+  });
+}
+
+/// (gradient g, x, result y): g / norm^beta - 2·alpha·beta·x·Σ g·y / norm.
+Values local_response_grad(Lowering& l) {
+  const LocalResponse of = local_response_of(l, 1);
+  if (!l.error.empty() || l.dims(0) != l.dims(1)) return l.fail(l.error.empty() ? "has a gradient of another size" : l.error);
+  return l.fuse([&](Body& b, std::span<const Value> x) {
+    const Value norm = of.norm(b, x[1]), own = b.binary(Op::divide, x[0], b.binary(Op::power, norm, of.beta));
+    const Value seen = of.sum(b, b.binary(Op::divide, b.binary(Op::multiply, x[0], x[2]), norm));
+    return Values{b.binary(Op::subtract, own, b.binary(Op::multiply, b.binary(Op::multiply, x[1], seen), 2 * of.alpha * of.beta))};
   });
 }
 
@@ -274,6 +299,7 @@ constexpr Rule kImageRules[] = {
     {"ResizeNearestNeighbor", resize_nearest, 2},
     {"ResizeNearestNeighborGrad", resize_nearest_grad, 2},
     {"LRN", local_response},
+    {"LRNGrad", local_response_grad, 3},
 };
 
 }  // namespace

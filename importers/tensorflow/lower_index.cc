@@ -1,4 +1,4 @@
-// Operators whose places are data: gathers, scatters, segments, the place of a maximum, running sums, sorted heads. Where a number of rows
+// Operators whose places are data: gathers, scatters, the place of a maximum, running sums, sorted heads. Where a number of rows
 // decides about shapes it must be a constant.
 #include <fmt/format.h>
 
@@ -7,8 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "importers/lowering/places.h"
-#include "importers/tensorflow/lower_rules.h"
+#include "importers/tensorflow/rows.h"
 
 namespace importers::tensorflow {
 namespace {
@@ -21,17 +20,6 @@ Dims counting(int64_t begin, int64_t end) {
   std::iota(dims.begin(), dims.end(), begin);
   return dims;
 }
-Dims joined(Dims a, const Dims& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-Dims from(const Dims& dims, int64_t first) {
-  return {dims.begin() + std::min<int64_t>(first, static_cast<int64_t>(dims.size())), dims.end()};
-}
-bool begins_with(const Dims& dims, const Dims& with) {
-  return with.size() <= dims.size() && std::equal(with.begin(), with.end(), dims.begin());
-}
-
 int64_t axis_of(Lowering& l, int64_t axis, int64_t rank) {
   axis = from_end(axis, rank);
   if (axis < 0 || axis >= rank) l.fail("has a dimension out of range");
@@ -41,11 +29,6 @@ int64_t axis_of_input(Lowering& l, size_t k, int64_t rank) {
   const Dims at = l.integers(k);
   if (l.error.empty() && at.size() != 1) l.fail("its dimension is not known");
   return l.error.empty() ? axis_of(l, at[0], rank) : -1;
-}
-
-/// What puts updates where something was; copy: in its place.
-ir::CompId combining(Lowering& l, Op op, ir::Type type) {
-  return op == Op::copy ? second_of(l.program, type) : l.program.reducer(op, type);
 }
 
 Values gather_along(Lowering& l, int64_t axis) {
@@ -65,30 +48,6 @@ Values gather_nd(Lowering& l) {
   if (indices.empty() || indices.back() > l.shape(0).rank() || !ir::is_integer(l.shape(1).type))
     return l.fail("its indices fit no dimensions");
   return l.fuse([](Body& b, std::span<const Value> x) { return Values{take_deep(b, x[0], x[1])}; });
-}
-
-/// What rows hold that nothing is combined into: of a maximum the least finite number.
-ir::Literal start_of(Op op, ir::Type type) {
-  constexpr double kGreatest = std::numeric_limits<float>::max();
-  if (ir::is_float(type) && (op == Op::maximum || op == Op::minimum))
-    return ir::scalar_literal(type, op == Op::maximum ? -kGreatest : kGreatest);
-  if (op == Op::maximum) return ir::least_literal(type);
-  return op == Op::minimum ? ir::greatest_literal(type) : ir::scalar_literal(type, op == Op::multiply ? int64_t{1} : int64_t{0});
-}
-
-/// (data, ids, number of segments).
-template <Op kOp>
-Values unsorted_segments(Lowering& l) {
-  const Dims data = l.dims(0), ids = l.dims(1), count = l.integers(2);
-  if (!l.error.empty() || count.size() != 1) return l.fail("its number of segments is not known");
-  if (!begins_with(data, ids) || !ir::is_integer(l.shape(1).type)) return l.fail("has ids of other dimensions than its data");
-  const Dims result = joined(count, from(data, static_cast<int64_t>(ids.size())));
-  if (!are_sane(result)) return l.fail("has too many segments");
-  return {l.program.fuse1({{l.in(0), l.in(1)}}, [&](Body& b, std::span<const Value> x) {
-    const ir::Type type = b.type(x[0]);
-    const Value start = b.broadcast(b.constant(ir::array_shape(type, {}), start_of(kOp, type)), result, {});
-    return give(b, start, x[1], x[0], 0, combining(l, kOp, type));
-  })};
 }
 
 /// (indices [n, depth], updates, shape).
@@ -188,6 +147,9 @@ Values resource_gather(Lowering& l) {
   return gather_along(l, axis);
 }
 
+/// Operators on the variables of TensorFlow 1 give their variable on.
+bool is_reference(const Node& node) { return !node.type.starts_with("Resource"); }
+
 enum class Rows : uint8_t { replace, add, subtract, multiply, greater, less };
 
 /// (variable, indices, updates): rows of what the variable holds are replaced by or combined with others, in place.
@@ -205,7 +167,33 @@ Values resource_scatter(Lowering& l) {
     return give(b, x[0], x[1], rows, 0, combining(l, kOps[static_cast<size_t>(kRows)], b.type(x[0])));
   });
   l.variables.assign(l.node.inputs[0], after);
-  return {};
+  return is_reference(l.node) ? Values{after} : Values{};
+}
+
+/// (variable, indices [n, depth], updates): the same for places of it.
+template <Op kOp, bool kNegated = false>
+Values variable_scatter_nd(Lowering& l) {
+  l.inputs[0] = l.held(0);
+  if (!l.error.empty()) return {};
+  const Values after = tensor_scatter<kOp, kNegated>(l);
+  if (!l.error.empty()) return {};
+  l.variables.assign(l.node.inputs[0], after[0]);
+  return is_reference(l.node) ? after : Values{};
+}
+
+/// (x, lengths): of each sequence its first so many elements backwards, the others as they are.
+Values reverse_sequence(Lowering& l) {
+  const Dims dims = l.dims(0);
+  const auto rank = static_cast<int64_t>(dims.size());
+  const int64_t along = axis_of(l, attribute(l.node, "seq_dim", int64_t{0}), rank);
+  const int64_t batch = axis_of(l, attribute(l.node, "batch_dim", int64_t{0}), rank);
+  if (!l.error.empty() || l.dims(1) != Dims{dims[static_cast<size_t>(batch)]} || !ir::is_integer(l.shape(1).type))
+    return l.fail("has lengths that are not one for each sequence");
+  return l.fuse([&](Body& b, std::span<const Value> x) {
+    const Value place = b.iota(b.type(x[1]), dims, along), length = b.broadcast(x[1], dims, {batch});
+    const Value turned = b.binary(Op::subtract, b.binary(Op::subtract, length, place), 1);
+    return Values{take_along(b, x[0], b.select(b.compare(Direction::LT, place, length), turned, place), along)};
+  });
 }
 
 /// (indices, depth, on, off): a new dimension of `depth` at `axis`.
@@ -317,11 +305,20 @@ constexpr Rule kIndexRules[] = {
     {"ResourceScatterMax", resource_scatter<Rows::greater>, 3},
     {"ResourceScatterMin", resource_scatter<Rows::less>, 3},
     {"GatherNd", gather_nd, 2},
+    {"ScatterUpdate", resource_scatter<Rows::replace>, 3},
+    {"ScatterAdd", resource_scatter<Rows::add>, 3},
+    {"ScatterSub", resource_scatter<Rows::subtract>, 3},
+    {"ScatterMul", resource_scatter<Rows::multiply>, 3},
+    {"ScatterMax", resource_scatter<Rows::greater>, 3},
+    {"ScatterMin", resource_scatter<Rows::less>, 3},
+    {"ResourceScatterNdUpdate", variable_scatter_nd<Op::copy>, 3},
+    {"ResourceScatterNdAdd", variable_scatter_nd<Op::add>, 3},
+    {"ResourceScatterNdSub", variable_scatter_nd<Op::add, true>, 3},
+    {"ScatterNdUpdate", variable_scatter_nd<Op::copy>, 3},
+    {"ScatterNdAdd", variable_scatter_nd<Op::add>, 3},
+    {"ScatterNdSub", variable_scatter_nd<Op::add, true>, 3},
+    {"ReverseSequence", reverse_sequence, 2},
     {"ScatterNd", scatter_nd, 3},
-    {"UnsortedSegmentSum", unsorted_segments<Op::add>, 3},
-    {"UnsortedSegmentProd", unsorted_segments<Op::multiply>, 3},
-    {"UnsortedSegmentMax", unsorted_segments<Op::maximum>, 3},
-    {"UnsortedSegmentMin", unsorted_segments<Op::minimum>, 3},
     {"TensorScatterUpdate", tensor_scatter<Op::copy>, 3},
     {"TensorScatterAdd", tensor_scatter<Op::add>, 3},
     {"TensorScatterSub", tensor_scatter<Op::add, true>, 3},

@@ -165,6 +165,20 @@ Values matrix_band_part(Lowering& l) {
   });
 }
 
+/// Of one dimension and two: of more, TensorFlow doubles all.
+Values diag(Lowering& l) { return l.shape(0).rank() == 1 ? matrix_diag(l) : l.fail("is no vector"); }
+Values diag_part(Lowering& l) { return l.shape(0).rank() == 2 ? matrix_diag_part(l) : l.fail("is no matrix"); }
+
+/// (triangular matrices a, b): x of a·x = b.
+Values triangular_solve(Lowering& l) {
+  const bool lower = attribute(l.node, "lower", true), adjoint = attribute(l.node, "adjoint", false);
+  return {l.entry().op(Op::triangular_solve, {{l.in(0), l.in(1)}},
+                       {{"left_side", "true"},
+                        {"lower", lower ? "true" : "false"},
+                        {"unit_diagonal", "false"},
+                        {"transpose_a", adjoint ? "ADJOINT" : "NO_TRANSPOSE"}})};
+}
+
 Values cholesky(Lowering& l) { return {l.entry().op(Op::cholesky, {{l.in(0)}}, {{"lower", "true"}})}; }
 
 /// Cut, or with zeros behind, so that the last dimensions have these sizes.
@@ -209,7 +223,10 @@ constexpr Rule kLinearRules[] = {
     {"MatrixDiagPartV2", matrix_diag_part},
     {"MatrixDiagPartV3", matrix_diag_part},
     {"MatrixBandPart", matrix_band_part, 3},
+    {"Diag", diag},
+    {"DiagPart", diag_part},
     {"Cholesky", cholesky},
+    {"MatrixTriangularSolve", triangular_solve, 2},
     {"FFT", fourier<kForward, 1>},
     {"FFT2D", fourier<kForward, 2>},
     {"FFT3D", fourier<kForward, 3>},

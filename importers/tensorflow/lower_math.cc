@@ -189,7 +189,7 @@ Values add_n(Lowering& l) {
   });
 }
 
-enum class Scaled : uint8_t { no, by_count };
+enum class Scaled : uint8_t { no, by_count, root_of_squares };
 
 /// The dimensions are the second input.
 template <Op kOp, Scaled kScaled = Scaled::no>
@@ -206,7 +206,9 @@ Values reduction(Lowering& l) {
   return {l.program.fuse1({{operand}}, [&](Body& b, std::span<const Value> x) {
     double count = 1;
     for (const int64_t d : dimensions) count *= static_cast<double>(b.dims(x[0])[static_cast<size_t>(d)]);
-    const Value sum = keep ? b.reduce_keep(kOp, x[0], dimensions) : b.reduce(kOp, x[0], dimensions);
+    const Value summed = kScaled == Scaled::root_of_squares ? times(b, x[0], x[0]) : x[0];
+    const Value sum = keep ? b.reduce_keep(kOp, summed, dimensions) : b.reduce(kOp, summed, dimensions);
+    if (kScaled == Scaled::root_of_squares) return b.unary(Op::sqrt, sum);
     return kScaled == Scaled::by_count && count > 0 ? b.binary(Op::multiply, sum, 1 / count) : sum;
   })};
 }
@@ -306,6 +308,7 @@ constexpr Rule kMathRules[] = {
     {"L2Loss", kernel<l2_loss>},
     {"Sum", reduction<Op::add>, 2},
     {"Mean", reduction<Op::add, Scaled::by_count>, 2},
+    {"EuclideanNorm", reduction<Op::add, Scaled::root_of_squares>, 2},
     {"Max", reduction<Op::maximum>, 2},
     {"Min", reduction<Op::minimum>, 2},
     {"Prod", reduction<Op::multiply>, 2},

@@ -70,6 +70,7 @@ std::span<const Rule> special_rules();  ///< functions that HLO lacks, bits, fak
 std::span<const Rule> move_rules();     ///< shapes and places
 std::span<const Rule> slice_rules();    ///< parts of arrays, and their gradients
 std::span<const Rule> index_rules();    ///< places that data names
+std::span<const Rule> segment_rules();  ///< rows that belong together
 std::span<const Rule> linear_rules();   ///< Einstein sums, diagonals, factorisations, Fourier transforms
 std::span<const Rule> convolution_rules();
 std::span<const Rule> image_rules();     ///< pools, blocks, sizes

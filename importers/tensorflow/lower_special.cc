@@ -27,6 +27,19 @@ Value shift_right(Body& b, std::span<const Value> x) {
   return b.binary(is_unsigned(b.type(x[0])) ? Op::shift_right_logical : Op::shift_right_arithmetic, x[0], x[1]);
 }
 
+// ---------------------------------------------------------------- complex numbers
+
+template <Op kOp>
+Value part(Body& b, std::span<const Value> x) {
+  return b.unary(kOp, x[0]);
+}
+Value complex(Body& b, std::span<const Value> x) { return b.binary(Op::complex, x[0], x[1]); }
+Value conjugate(Body& b, std::span<const Value> x) {
+  if (!ir::is_complex(b.type(x[0]))) return x[0];
+  return b.binary(Op::complex, b.unary(Op::real, x[0]), b.unary(Op::negate, b.unary(Op::imag, x[0])));
+}
+Value angle(Body& b, std::span<const Value> x) { return b.binary(Op::atan2, b.unary(Op::imag, x[0]), b.unary(Op::real, x[0])); }
+
 // ---------------------------------------------------------------- functions of angles, by arc tangents and logarithms
 
 /// √(1 − x²) with few digits lost near ±1.
@@ -224,6 +237,12 @@ constexpr Rule kSpecialRules[] = {
     {"LeftShift", kernel<bitwise<Op::shift_left>>, 2},
     {"RightShift", kernel<shift_right>, 2},
     {"PopulationCount", kernel<population>},
+    {"Real", kernel<part<Op::real>>},
+    {"Imag", kernel<part<Op::imag>>},
+    {"ComplexAbs", kernel<part<Op::abs>>},
+    {"Angle", kernel<angle>},
+    {"Conj", kernel<conjugate>},
+    {"Complex", kernel<complex>, 2},
     {"Asin", kernel<asin>},
     {"Acos", kernel<acos>},
     {"Atan", kernel<atan>},

@@ -284,6 +284,15 @@ const Case kCases[] = {
      [](SmallGraph& s, Ids& i) {
        s.op("ResizeNearestNeighborGrad", {i["g"], s.integers({2, 3})});
      }},
+    {"LRNGrad",
+     {{"x", {1, 2, 2, 7}}},
+     "x",
+     [](SmallGraph& s, Ids& i) {
+       s.op("LRN", {i["x"]}, {{"depth_radius", int64_t{2}}, {"alpha", 0.3}, {"beta", 0.75}, {"bias", 1.5}});
+     },
+     [](SmallGraph& s, Ids& i) {
+       s.op("LRNGrad", {i["g"], i["x"], i["y"]}, {{"depth_radius", int64_t{2}}, {"alpha", 0.3}, {"beta", 0.75}, {"bias", 1.5}});
+     }},
     resized("legacy", {}),
     resized("centres", {{"half_pixel_centers", true}}),
     resized("corners", {{"align_corners", true}}),

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -120,6 +122,17 @@ inline Numbers of(Dims dims, const Numbers& x, const std::function<void(SmallGra
   write(small, small.feed("x", std::move(dims), type));
   const auto results = computed(small.graph, {{"x", x}});
   return results.empty() ? Numbers{} : results[0];
+}
+
+/// To f32's precision; NaN and infinities exactly.
+inline void expect_near(const Numbers& got, const Numbers& expected, const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (std::isfinite(expected[i]))
+      EXPECT_NEAR(got[i], expected[i], 2e-6 * (1 + std::abs(expected[i]))) << what << ", element " << i;
+    else
+      EXPECT_TRUE(std::isnan(expected[i]) ? std::isnan(got[i]) : got[i] == expected[i]) << what << ", element " << i << ": " << got[i];
+  }
 }
 
 }  // namespace importers::tensorflow

@@ -10,16 +10,6 @@ namespace {
 const double kNaN = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
 const Numbers kPoints{-2.5, -0.3, 0, 0.2, 0.9, 3.75};
 
-void expect_near(const Numbers& got, const Numbers& expected, const std::string& what) {
-  ASSERT_EQ(got.size(), expected.size()) << what;
-  for (size_t i = 0; i < got.size(); ++i) {
-    if (std::isfinite(expected[i]))
-      EXPECT_NEAR(got[i], expected[i], 2e-6 * (1 + std::abs(expected[i]))) << what << ", element " << i;
-    else
-      EXPECT_TRUE(std::isnan(expected[i]) ? std::isnan(got[i]) : got[i] == expected[i]) << what << ", element " << i << ": " << got[i];
-  }
-}
-
 TEST(Special, FunctionsAreTensorFlows) {
   const std::pair<std::string, Numbers> functions[] = {
       {"Asin", {kNaN, -0.3046927, 0, 0.2013579, 1.119769, kNaN}},
