@@ -69,14 +69,27 @@ Folded expand_dims(const Host& host) {
 }
 Folded squeeze(const Host& host) { return with_dims(host, {}); }
 
-/// Vectors and scalars one behind another.
+/// Arrays one behind another along a dimension; the last operand tells which.
 Folded concat(const Host& host) {
-  std::vector<int64_t> values;
+  Integers all{host[0].dims, {}};
+  const int64_t axis = host.in.back().is_one() ? from_end(host.in.back().values[0], all.rank()) : -1;
+  if (axis < 0 || axis >= all.rank()) return {};
+  int64_t& length = all.dims[static_cast<size_t>(axis)] = 0;
   for (size_t k = 0; k + 1 < host.in.size(); ++k) {
-    if (host[k].rank() != 1) return {};
-    values.insert(values.end(), host[k].values.begin(), host[k].values.end());
+    Dims others = host[k].dims;
+    if (others.size() != all.dims.size()) return {};
+    length += others[static_cast<size_t>(axis)];
+    others[static_cast<size_t>(axis)] = length;
+    if (others != all.dims) return {};
   }
-  return {vector_of(std::move(values))};
+  const int64_t runs = elements({all.dims.begin(), all.dims.begin() + axis});
+  for (int64_t run = 0; run < runs; ++run) {
+    for (size_t k = 0; k + 1 < host.in.size(); ++k) {
+      const auto part = static_cast<std::ptrdiff_t>(host[k].values.size()) / runs, begin = run * part;
+      all.values.insert(all.values.end(), host[k].values.begin() + begin, host[k].values.begin() + begin + part);
+    }
+  }
+  return {std::move(all)};
 }
 /// Rows of equal vectors, as paddings are put together.
 Folded pack(const Host& host) {

@@ -273,6 +273,16 @@ TEST(Folding, ShapesNeverBecomeInstructions) {
   EXPECT_EQ(module.shape(entry.instrs[1]).dims, (Dims{12, 2}));
 }
 
+TEST(Folding, PaddingsArePutTogetherAlongAnyDimension) {
+  SmallGraph s;
+  const auto matrix = [&](const Dims& values, const Dims& dims) { return s.op("Reshape", {s.integers(values), s.integers(dims)}); };
+  const int x = s.feed("x", {1, 2});
+  const int rows = s.op("ConcatV2", {matrix({0, 0}, {1, 2}), matrix({1, 2}, {1, 2}), s.integers({0}, true)});
+  const int columns = s.op("ConcatV2", {matrix({0, 1}, {2, 1}), matrix({1, 0}, {2, 1}), s.integers({-1}, true)});
+  s.op("Pad", {s.op("Pad", {x, rows}), columns});
+  EXPECT_EQ(computed(s.graph, {{"x", {5, 6}}})[0], (Numbers{0, 0, 5, 6, 0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
 TEST(Folding, TheGradientOfAPaddingTakesAColumnOfIt) {
   SmallGraph s;
   const int x = s.feed("x", {3, 4});
