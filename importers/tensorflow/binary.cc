@@ -34,6 +34,10 @@ enum class In : uint8_t {
   tensor,
   function,
   library,
+  library_function,
+  signature,
+  argument,
+  entry,
   meta_graph,
   saved_model,
   run_metadata,
@@ -56,7 +60,7 @@ struct FieldRow {
 constexpr FieldRow kFields[] = {
     {In::graph, 1, "node", FieldHolds::message, In::node},
     {In::graph, 2, "library", FieldHolds::message, In::library},
-    {In::library, 1, "function", FieldHolds::message, In::function},
+    {In::library, 1, "function", FieldHolds::message, In::library_function},
     {In::node, 1, "name", FieldHolds::text},
     {In::node, 2, "op", FieldHolds::text},
     {In::node, 3, "input", FieldHolds::text},
@@ -100,6 +104,18 @@ constexpr FieldRow kFields[] = {
     {In::tensor, 13, "half_val", FieldHolds::integer},
     {In::tensor, 16, "uint32_val", FieldHolds::integer},
     {In::tensor, 17, "uint64_val", FieldHolds::integer},
+    {In::library_function, 1, "signature", FieldHolds::message, In::signature},
+    {In::library_function, 3, "node_def", FieldHolds::message, In::node},
+    {In::library_function, 4, "ret", FieldHolds::message, In::entry},
+    {In::library_function, 6, "control_ret", FieldHolds::message, In::entry},
+    {In::signature, 1, "name", FieldHolds::text},
+    {In::signature, 2, "input_arg", FieldHolds::message, In::argument},
+    {In::signature, 3, "output_arg", FieldHolds::message, In::argument},
+    {In::argument, 1, "name", FieldHolds::text},
+    {In::argument, 5, "number_attr", FieldHolds::text},
+    {In::argument, 6, "type_list_attr", FieldHolds::text},
+    {In::entry, 1, "key", FieldHolds::text},
+    {In::entry, 2, "value", FieldHolds::text},
     {In::meta_graph, 2, "graph_def", FieldHolds::message, In::graph},
     {In::saved_model, 2, "meta_graphs", FieldHolds::message, In::meta_graph},
     {In::run_metadata, 1, "step_stats", FieldHolds::message, In::step_stats},
@@ -292,24 +308,39 @@ class MessageRows {
   std::deque<std::string> made_;  ///< texts that do not stand in the file
 };
 
+/// Calls each(row, bytes) for the messages of one that holds nothing else that is asked for, until it is false. False: damaged.
+template <typename Each>
+bool each_message(std::string_view bytes, In in, Each each) {
+  base::WireReader wire(bytes);
+  while (const auto field = wire.next()) {
+    const FieldRow* row = field_row(in, field->number);
+    if (row != nullptr && (!field->is_bytes() || !each(*row, field->bytes))) return false;
+  }
+  return wire.wrong().empty();
+}
+
+bool read_library(std::string_view bytes, MessageRows& rows, GraphSink& sink) {
+  const auto part = [&](const FieldRow& row, std::string_view within) {
+    const auto message = rows.message(within, row.message);
+    if (message) sink.function_part(row.name, *message, 0);
+    return message.has_value();
+  };
+  return each_message(bytes, In::library, [&](const FieldRow& row, std::string_view function) {
+    sink.function();
+    return each_message(function, row.message, part);
+  });
+}
+
 /// Fields of a graph.
 base::Status read_binary(const Input& input, const GraphPieces::Piece& piece, GraphSink& sink) {
   MessageRows rows;
-  base::WireReader wire(piece.bytes);
-  while (const auto field = wire.next()) {
-    const FieldRow* row = field_row(In::graph, field->number);
-    if (row == nullptr) continue;
-    const auto message = field->is_bytes() ? rows.message(field->bytes, row->message) : std::nullopt;
-    if (!message) return damaged(input);
-    if (row->message == In::node) {
-      sink.node(*message, 0);
-    } else {
-      int64_t functions = 0;
-      message->each([&](const Field&, Message) { ++functions; });
-      sink.functions(functions);
-    }
-  }
-  return wire.wrong().empty() ? base::Status() : damaged(input);
+  const bool whole = each_message(piece.bytes, In::graph, [&](const FieldRow& row, std::string_view bytes) {
+    if (row.message == In::library) return read_library(bytes, rows, sink);
+    const auto node = rows.message(bytes, row.message);
+    if (node) sink.node(*node, 0);
+    return node.has_value();
+  });
+  return whole ? base::Status() : damaged(input);
 }
 
 /// The account speaks of the file as it is: its size and its identity, and no lines.

@@ -25,19 +25,15 @@ struct Array {
   ir::Literal literal;
 };
 
-/// A value that is copied like any other, and lies elsewhere: it is large, and most attributes are none.
+/// A value that lies elsewhere, for it is large and most attributes are none; copies share it.
 template <typename T>
 class Boxed {
  public:
-  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
-  Boxed(const Boxed& other) : Boxed(*other) {}
-  Boxed(Boxed&&) noexcept = default;
-  Boxed& operator=(Boxed other) noexcept { return value_.swap(other.value_), *this; }
-  ~Boxed() = default;
+  Boxed(T value) : value_(std::make_shared<const T>(std::move(value))) {}
   const T& operator*() const { return *value_; }
 
  private:
-  std::unique_ptr<T> value_;
+  std::shared_ptr<const T> value_;
 };
 
 /// Types (DT_FLOAT) are ir::Type, shapes are their sizes (-1: not known), functions and everything else are texts as written.
@@ -90,6 +86,10 @@ struct Edge {
   int32_t port = 0;
 };
 
+/// A node that calls a function of the graph's library: `followed`, its inputs are what the body returns, one for each of its outputs;
+/// `results`, the same of one that nobody reads, so that they are results of the program; `kept`, it stays a call, and its note says why.
+enum class Call : uint8_t { none, followed, results, kept };
+
 struct Node {
   std::string name, type;        ///< type "Conv2D"; "": not known, and then it is not lowered
   std::vector<Edge> inputs;      ///< of data, in order
@@ -102,6 +102,7 @@ struct Node {
   std::string input;                      ///< of a variable or feed: how a replay fills it, a recipe; "": by use
   int64_t line = 0;
   model::Launches launches = model::Launches::device;
+  Call call = Call::none;
 };
 
 /// The attribute of that name; nullptr where there is none, or one of another kind.

@@ -66,6 +66,7 @@ class GraphDefReader {
     index();
     spread_constants();
     finish_nodes();
+    pass_calls();
     out_.operators = operators_;
     if (assumed_ > 0) note("assumed-batch", fmt::format("{} inputs leave their batch open: {} is taken (--batch)", assumed_, batch()));
     out_.notes = notes_.take();
@@ -157,6 +158,38 @@ class GraphDefReader {
     }
   }
 
+  static bool is_followed(const Node& node) { return node.call == Call::followed || node.call == Call::results; }
+
+  /// Who reads a call that is followed reads what its body returns.
+  void pass_calls() {
+    std::vector<Node>& nodes = out_.graph.nodes;
+    if (std::ranges::none_of(nodes, is_followed)) return;
+    std::vector<bool> read(nodes.size());
+    for (const Node& node : nodes) {
+      for (const Edge& edge : node.inputs) read[static_cast<size_t>(edge.node)] = true;
+    }
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (is_followed(nodes[i]) && !read[i]) nodes[i].call = Call::results;
+      for (Edge& edge : nodes[i].inputs) edge = source_of(edge);
+    }
+  }
+
+  /// Each call is walked through once. Of calls that return each other's results it is one of them.
+  Edge source_of(Edge edge) {
+    constexpr Edge kOpen{-1, 0};
+    std::vector<Edge*> chain;
+    const Edge start = edge;
+    while (edge.node >= 0) {
+      Node& node = out_.graph.nodes[static_cast<size_t>(edge.node)];
+      if (!is_followed(node) || static_cast<size_t>(edge.port) >= node.inputs.size()) break;
+      chain.push_back(&node.inputs[static_cast<size_t>(edge.port)]);
+      edge = std::exchange(*chain.back(), kOpen);
+    }
+    if (edge.node < 0) edge = start;
+    for (Edge* const passed : chain) *passed = edge;
+    return edge;
+  }
+
   void note_missing(const Node& node, std::string_view input) {
     note("missing-input", fmt::format("'{}' reads '{}', which is not in the graph", base::escaped(node.name), base::escaped(input)),
          node.line);
@@ -206,7 +239,7 @@ class GraphDefReader {
   /// To be asked once.
   std::vector<std::optional<Sizes>> told_shapes(size_t i) {
     const Node& node = out_.graph.nodes[i];
-    GraphNodes::Told& told = told_[i];
+    ToldShapes& told = told_[i];
     const bool is_variable = node.type == "VarHandleOp" || node.type == "VariableV2" || node.type == "Variable";
     const auto* sizes = find_attribute<Sizes>(node, "shape");
     if ((is_variable || (is_input(node) && told.outputs.empty())) && sizes != nullptr) return {*sizes};
@@ -236,7 +269,7 @@ class GraphDefReader {
 
   const Input& input_;
   GraphText out_;
-  std::vector<GraphNodes::Told> told_;  ///< by node
+  std::vector<ToldShapes> told_;  ///< by node
   GraphNotes notes_;
   ir::HashIndex by_name_;
   size_t operators_ = 0;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "importers/tensorflow/attribute_text.h"
+#include "importers/tensorflow/inline.h"
 #include "importers/tensorflow/node_kind.h"
 #include "importers/tensorflow/text_proto.h"
 #include "src/base/parallel.h"
@@ -60,17 +61,28 @@ class TextNodes {
     return line_;
   }
 
-  base::Status library() {
-    int64_t functions = 0;
+  /// Calls each(field, at) for the messages of the one that is open; it must pass over them.
+  template <typename Each>
+  base::Status each_message(Each each) {
     for (const size_t inside = proto_.depth(); proto_.depth() >= inside;) {
       const Event event = proto_.next();
       if (event == Event::bad) return proto_.error();
-      if (event != Event::open) continue;
-      functions += proto_.field().name == "function";
-      RETURN_IF_ERROR(proto_.skip());
+      if (event == Event::open) RETURN_IF_ERROR(each(proto_.field().name, proto_.field().at));
     }
-    sink_.functions(functions);
     return {};
+  }
+
+  base::Status library() {
+    return each_message([&](std::string_view field, size_t) { return field == "function" ? function() : proto_.skip(); });
+  }
+
+  base::Status function() {
+    sink_.function();
+    return each_message([&](std::string_view field, size_t at) -> base::Status {
+      ASSIGN_OR_RETURN(const Message part, proto_.message());
+      sink_.function_part(field, part, line_of(at));
+      return {};
+    });
   }
 
   TextProto proto_;
@@ -94,8 +106,25 @@ class NodeReader final : public GraphSink {
 
   void node(const Message& message, int64_t line) override {
     ++out_.read;
-    Node& node = out_.nodes.emplace_back();
-    GraphNodes::Told& told = out_.told.emplace_back();
+    out_.dropped += add_node(message, line, out_.nodes, out_.told) ? 0 : 1;
+  }
+
+  void function() override { out_.functions.emplace_back(); }
+
+  void function_part(std::string_view field, const Message& part, int64_t line) override {
+    Function& function = out_.functions.back();
+    if (field == "signature") read_signature(part, function);
+    if (field == "node_def") add_body_node(part, line, function);
+    function.weight += weight(part);
+    if (field == "ret") function.returns.emplace_back(part.text("key"), value_text(part));
+    if (field == "control_ret") function.control.push_back(value_text(part));
+  }
+
+ private:
+  /// Has it name and op?
+  bool add_node(const Message& message, int64_t line, std::vector<Node>& nodes, std::vector<ToldShapes>& all_told) {
+    Node& node = nodes.emplace_back();
+    ToldShapes& told = all_told.emplace_back();
     size_t inputs = 0, attributes = 0;
     message.each([&](const Field& field, Message) { inputs += field.name == "input", attributes += field.name == "attr"; });
     node.written.reserve(inputs);
@@ -109,19 +138,45 @@ class NodeReader final : public GraphSink {
     });
     node.line = line;
     node.launches = node_launches(node.type);
-    if (!node.name.empty() && !node.type.empty()) return;
-    ++out_.dropped;
+    if (!node.name.empty() && !node.type.empty()) return true;
     out_.notes.add("dropped-record", node.name.empty() ? "a node has no name" : "a node has no op", line);
-    out_.nodes.pop_back();
-    out_.told.pop_back();
+    nodes.pop_back();
+    all_told.pop_back();
+    return false;
   }
 
-  /// Their bodies are not part of the graph until someone calls them.
-  void functions(int64_t count) override {
-    if (count > 0) out_.notes.add("functions-not-inlined", fmt::format("{} functions of the library stay calls", count));
+  static void read_signature(const Message& signature, Function& function) {
+    function.name = signature.text("name");
+    signature.each([&](const Field& field, Message part) {
+      if (field.name != "input_arg" && field.name != "output_arg") return;
+      const bool is_list = part.has("number_attr") || part.has("type_list_attr");
+      (field.name == "input_arg" ? function.inputs : function.outputs).push_back({part.text("name"), is_list});
+    });
   }
 
- private:
+  void add_body_node(const Message& message, int64_t line, Function& function) {
+    if (!add_node(message, line, function.nodes, function.told)) return;
+    message.each([&](const Field& field, Message entry) {
+      const Message value = field.name == "attr" ? entry.message("value") : Message();
+      if (value.has("placeholder"))
+        function.placeholders.push_back({function.nodes.size() - 1, entry.text("key"), value.text("placeholder")});
+    });
+  }
+
+  /// Long texts count as several fields; constants are shared.
+  static size_t weight(const Message& message) {
+    constexpr size_t kUsual = 32;  // bytes
+    size_t sum = 0;
+    message.each(
+        [&](const Field& field, Message part) { sum += 1 + field.value.size() / kUsual + (field.name == "tensor" ? 0 : weight(part)); });
+    return sum;
+  }
+
+  std::string_view value_text(const Message& entry) {
+    const Field* value = entry.find("value");
+    return value == nullptr ? std::string_view() : text(value->value);
+  }
+
   /// For as many nodes as so many pieces like the first hold, and some more: they are large to move. The first reader's room is for the
   /// nodes of all, which follow its own.
   void make_room(size_t pieces) {
@@ -141,7 +196,7 @@ class NodeReader final : public GraphSink {
     return stays ? inner : made_->emplace_back(inner);
   }
 
-  static void add_attribute(Node& node, GraphNodes::Told& told, Message entry) {
+  static void add_attribute(Node& node, ToldShapes& told, Message entry) {
     std::string key = entry.text("key");
     const Message value = entry.message("value");
     if (key == "_output_shapes") {
@@ -206,6 +261,7 @@ std::vector<model::Note> GraphNotes::take() {
 void GraphNodes::append(GraphNodes after) {
   append_to(nodes, after.nodes);
   append_to(told, after.told);
+  append_to(functions, after.functions);
   append_to(texts, after.texts);
   notes.append(std::move(after.notes));
   read += after.read;
@@ -221,6 +277,7 @@ base::Result<GraphNodes> read_graph_nodes(const Input& input, const GraphPieces&
     if (!part.ok()) return part.error();
     all.append(*std::move(part));
   }
+  inline_calls(all);
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "importers/importer.h"
@@ -22,7 +23,8 @@ class GraphSink {
  public:
   virtual ~GraphSink() = default;
   virtual void node(const Message& node, int64_t line) = 0;  ///< `line` 0: the file has none
-  virtual void functions(int64_t count) = 0;                 ///< of a library
+  virtual void function() = 0;                               ///< one of the library begins; what it holds follows
+  virtual void function_part(std::string_view field, const Message& part, int64_t line) = 0;  ///< "signature", "node_def", "ret", …
 };
 
 /// A graph in pieces of whole fields, in order.
@@ -56,13 +58,36 @@ class GraphNotes {
 
 using Sizes = std::vector<int64_t>;
 
-struct GraphNodes {
-  /// What the attributes _output_shapes and _handle_shapes tell of a node; empty: nothing.
-  struct Told {
-    std::vector<std::optional<Sizes>> outputs, held;
+/// What the attributes _output_shapes and _handle_shapes tell of a node; empty: nothing.
+struct ToldShapes {
+  std::vector<std::optional<Sizes>> outputs, held;
+};
+
+/// A function of the graph's library as it is written: its nodes read "argument", "node:output:0" and "^node".
+struct Function {
+  struct Argument {
+    std::string name;
+    bool is_list = false;  ///< as many tensors as an attribute of the call says
   };
+  /// An attribute of a node whose value is that of the attribute `from` of the call.
+  struct Placeholder {
+    size_t node;
+    std::string attribute, from;
+  };
+  std::string name;
+  std::vector<Argument> inputs, outputs;
   std::vector<Node> nodes;
-  std::vector<Told> told;                           ///< by node
+  std::vector<ToldShapes> told;  ///< by node
+  std::vector<Placeholder> placeholders;
+  std::vector<std::pair<std::string, std::string_view>> returns;  ///< by the name of the output
+  std::vector<std::string_view> control;                          ///< nodes that a call waits for
+  size_t weight = 0;                                              ///< what a copy costs, in fields
+};
+
+struct GraphNodes {
+  std::vector<Node> nodes;
+  std::vector<ToldShapes> told;                     ///< by node
+  std::vector<Function> functions;                  ///< of the libraries
   std::vector<std::shared_ptr<const Texts>> texts;  ///< as of a Graph
   GraphNotes notes;
   int64_t read = 0, dropped = 0;
@@ -70,7 +95,8 @@ struct GraphNodes {
   void append(GraphNodes after);
 };
 
-/// Reads `node { … }`, also inside graph_def and meta_graphs; edges stay names (Node::written). Errors: not protobuf text, cut.
+/// Reads `node { … }`, also inside graph_def and meta_graphs, and follows calls (inline_calls); edges stay names (Node::written). Errors:
+/// not protobuf text, cut.
 base::Result<GraphNodes> read_graph_nodes(const Input& input, const GraphPieces& pieces);
 
 }  // namespace importers::tensorflow

@@ -14,6 +14,7 @@
 #include "importers/lowering/builder.h"
 #include "importers/lowering/key.h"
 #include "importers/lowering/layout.h"
+#include "importers/tensorflow/inline.h"
 #include "importers/tensorflow/lower_rules.h"
 #include "src/base/text.h"
 
@@ -63,13 +64,18 @@ constexpr std::string_view kSilent[] = {"NoOp",
 constexpr std::string_view kCalls[] = {"If",   "StatelessIf",   "While",           "StatelessWhile",
                                        "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"};
 
+bool is_call(const Node& node) { return node.call == Call::kept || among(kCalls, node.type); }
+std::string not_followed(const Node& node) {
+  return node.call == Call::kept ? node.note : "it calls functions of the graph, and branches and loops are not followed";
+}
+
 constexpr std::string_view kConstants[] = {"Const", "HostConst"};
 
 /// Graphs of TensorFlow 1 hold what runs before and between steps: initial values, checkpoints.
 bool is_outside_step(const Node& node) {
   static constexpr std::string_view kTypes[] = {"SaveV2",          "RestoreV2",  "SaveSlices",    "RestoreSlice",     "MergeV2Checkpoints",
                                                 "ShardedFilename", "StringJoin", "ScalarSummary", "HistogramSummary", "MergeSummary"};
-  if (among(kTypes, node.type)) return true;
+  if (among(kTypes, node.type) || (among(kCalls, node.type) && saves_variables(attribute(node, "f", std::string())))) return true;
   const std::string_view name = node.name;
   return name.find("/Initializer/") != name.npos || name.starts_with("save/") || name.starts_with("save_1/");
 }
@@ -81,6 +87,10 @@ bool is_handle(const Node& node) {
     return attribute(node, name, ir::Type::token) == ir::Type::opaque || attribute(node, name, std::string()) == "DT_RESOURCE";
   };
   return among(kHandles, node.type) || (among(kFeeds, node.type) && (is_resource("dtype") || is_resource("T")));
+}
+/// Of the host: the name of a checkpoint, examples that are not parsed yet.
+bool is_text(const Node& node) {
+  return (among(kFeeds, node.type) || node.type == "Const") && attribute(node, "dtype", std::string()) == "DT_STRING";
 }
 bool is_feed(const Node& node) { return among(kFeeds, node.type) && !is_handle(node); }
 
@@ -266,7 +276,8 @@ class Lowerer final : public Variables {
     const auto at = static_cast<size_t>(id);
     const Node& node = graph_.nodes[at];
     program_.at({node.name, node.type});
-    if (handles_[at]) return {};
+    if (node.call == Call::results) return results(node);
+    if (handles_[at] || node.call == Call::followed || is_text(node)) return {};
     if (is_feed(node)) return feed(node, values_[at]);
     if (among(kSilent, node.type)) return silent(node);
     if (starts_outside(node)) return ++outside_, base::Status();
@@ -291,12 +302,22 @@ class Lowerer final : public Variables {
     return values.empty() ? unknown_shape(node) : base::Status();
   }
   static base::Status unknown_shape(const Node& node) {
-    const std::string_view why = node.type.find("TensorList") != std::string::npos
-                                     ? "lists of tensors, which loops fill, are not lowered; unroll the loop (Keras: unroll=True)"
-                                 : among(kCalls, node.type) ? "it calls functions of the graph, which are not followed"
-                                                            : "its shape is not told, or depends on data or on sizes left open; dump the "
-                                                              "graph with add_shapes=True, traced with whole shapes";
+    const std::string why = node.type.find("TensorList") != std::string::npos
+                                ? "lists of tensors, which loops fill, are not lowered; unroll the loop (Keras: unroll=True)"
+                            : is_call(node) ? not_followed(node)
+                                            : "its shape is not told, or depends on data or on sizes left open; dump the "
+                                              "graph with add_shapes=True, traced with whole shapes";
     return base::Error{fmt::format("{}: {}", placed(node), why)};
+  }
+
+  /// What a call returns that nobody reads, where it is computed.
+  base::Status results(const Node& call) {
+    for (const Edge& edge : call.inputs) {
+      const auto at = static_cast<size_t>(edge.node);
+      if (handles_[at] || is_feed(graph_.nodes[at]) || constant(edge) != nullptr) continue;
+      if (const Value made = value(edge); made.id >= 0) program_.result(made);
+    }
+    return {};
   }
 
   base::Status silent(const Node& node) {
@@ -407,9 +428,7 @@ class Lowerer final : public Variables {
 
   /// A call by name with the shapes that the program tells. What nothing reads and has no shape is left out.
   base::Status unknown(const Node& node, Lowering& lowering, Values& values) {
-    const std::string why = !lowering.error.empty()    ? lowering.error
-                            : among(kCalls, node.type) ? "it calls functions of the graph, which are not followed"
-                                                       : "has no lowering";
+    const std::string why = !lowering.error.empty() ? lowering.error : is_call(node) ? not_followed(node) : "has no lowering";
     note(node, "not-lowered", why);
     std::vector<ir::Shape> arrays;
     for (const ir::Shape& shape : node.shapes) {

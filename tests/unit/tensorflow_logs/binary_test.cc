@@ -85,3 +85,18 @@ TEST(Binary, AnXSpaceCountsFromTheStartOfTheProfile) {
   EXPECT_EQ(read.recordings[0].started_unix_ns, static_cast<int64_t>(kStart) + 2500);
   EXPECT_EQ(read.recordings[0].timings[0].duration_ns, 3500);
 }
+
+/// d calls f(x) = -x.
+TEST(Binary, CallsAreFollowed) {
+  const std::string body = message(3, message(1, "y") + message(2, "Neg") + message(3, "x") + attribute("T", number(6, kFloat)));
+  const std::string signature = message(1, "f") + message(2, message(1, "x")) + message(3, message(1, "z"));
+  const std::string function = message(
+      1, message(1, signature) + body + message(4, message(1, "z") + message(2, "y:y:0")) + message(6, message(1, "y") + message(2, "y")));
+  const std::string call = node("d", "PartitionedCall", message(3, "y") + attribute("f", message(10, message(1, "f"))));
+  const model::Imported read = imported(graph() + call + message(2, function));
+  ASSERT_EQ(read.modules.size(), 1);
+  EXPECT_EQ(op(read, "d/y").type, "Neg");
+  EXPECT_EQ(op(read, "d/y").inputs, (std::vector<std::string>{"y"}));
+  EXPECT_EQ(op(read, "d").inputs, (std::vector<std::string>{"d/y", "^d/y"}));
+  EXPECT_EQ(op(read, "d").attributes, R"({"f":"f"})");
+}
