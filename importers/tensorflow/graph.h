@@ -87,8 +87,9 @@ struct Edge {
 };
 
 /// A node that calls a function of the graph's library: `followed`, its inputs are what the body returns, one for each of its outputs;
-/// `results`, the same of one that nobody reads, so that they are results of the program; `kept`, it stays a call, and its note says why.
-enum class Call : uint8_t { none, followed, results, kept };
+/// `results`, the same of one that nobody reads, so that they are results of the program; `kept`, it stays a call, and its note says why;
+/// `left_out`, it is no part of the program.
+enum class Call : uint8_t { none, followed, results, kept, left_out };
 
 struct Node {
   std::string name, type;        ///< type "Conv2D"; "": not known, and then it is not lowered

@@ -31,6 +31,13 @@ constexpr CallType kCallTypes[] = {{"PartitionedCall", "f"}, {"StatefulPartition
 
 bool is_own_op(std::string_view type) { return find_op_type(type) != nullptr || is_lowered(type); }
 
+/// Ops that write variables, and calls that may.
+bool changes_state(std::string_view type) {
+  const auto holds = [&](std::string_view word) { return type.find(word) != type.npos; };
+  const bool branches = type == "If" || type == "Case" || type == "While";
+  return holds("Assign") || holds("Apply") || holds("Scatter") || type.starts_with("Stateful") || branches || !is_own_op(type);
+}
+
 /// What a text in a body names.
 struct BodySource {
   enum class Of : uint8_t { argument, node, unknown } of = Of::unknown;
@@ -45,6 +52,7 @@ struct Callee {
   const Function* function = nullptr;
   std::vector<std::vector<BodySource>> inputs;  ///< by node
   std::vector<BodySource> returns, control;
+  std::vector<bool> needed;                      ///< by node: does it serve what a call returns or waits for?
   std::vector<bool> starts;                      ///< by node: does it wait for nothing in the body but constants?
   std::vector<std::pair<size_t, size_t>> calls;  ///< node, body
   std::string why;                               ///< it cannot be followed; empty: it can
@@ -141,6 +149,29 @@ class Library {
       body.starts.push_back(starts(function, inputs) && node.type != "Const");
     }
     look_at_results(body, arguments, nodes);
+    find_needed(body);
+  }
+
+  /// As TensorFlow prunes functions: where no node is named that a call waits for, those that change something are kept besides.
+  static void find_needed(Callee& body) {
+    const std::vector<Node>& nodes = body.function->nodes;
+    std::vector<size_t> open;
+    body.needed.resize(nodes.size());
+    const auto need = [&](const BodySource& source) {
+      if (source.of != BodySource::Of::node || body.needed[static_cast<size_t>(source.index)]) return;
+      body.needed[static_cast<size_t>(source.index)] = true;
+      open.push_back(static_cast<size_t>(source.index));
+    };
+    std::ranges::for_each(body.returns, need);
+    std::ranges::for_each(body.control, need);
+    for (size_t i = 0; i < nodes.size() && body.control.empty(); ++i) {
+      if (changes_state(nodes[i].type)) need({BodySource::Of::node, false, static_cast<int32_t>(i), 0});
+    }
+    while (!open.empty()) {
+      const size_t at = open.back();
+      open.pop_back();
+      std::ranges::for_each(body.inputs[at], need);
+    }
   }
 
   void look_at_results(Callee& body, const NameIndex& arguments, const NameIndex& nodes) {
@@ -228,18 +259,41 @@ class Inliner {
     std::vector<ToldShapes> told = std::exchange(graph_.told, {});
     graph_.nodes.reserve(nodes.size());
     graph_.told.reserve(nodes.size());
+    leave_signatures(nodes);
     for (size_t i = 0; i < nodes.size(); ++i) expand(std::move(nodes[i]), std::move(told[i]), true);
     graph_.texts.push_back(made_);
     finish();
   }
 
  private:
+  /// The calls of a SavedModel's signatures are programs of their own: the default one is taken.
+  void leave_signatures(std::vector<Node>& nodes) {
+    std::vector<Node*> calls;
+    for (Node& node : nodes) {
+      const auto name = library_.called(node);
+      if (name && name->find("_signature_wrapper_") != name->npos) calls.push_back(&node);
+    }
+    if (calls.size() < 2) return;
+    const auto is_default = [](const Node* call) {
+      return std::ranges::any_of(call->written, [](std::string_view input) { return input.starts_with("serving_default_"); });
+    };
+    const auto found = std::ranges::find_if(calls, is_default);
+    const Node* const taken = found == calls.end() ? calls.front() : *found;
+    graph_.notes.add("signatures", fmt::format("the file has {} signatures, programs of their own; '{}' is taken", calls.size(),
+                                               base::escaped(taken->name)));
+    for (Node* const call : calls) {
+      if (call == taken) continue;
+      call->call = Call::left_out;
+      call->note = "another signature, which is not replayed";
+    }
+  }
+
   void finish() {
     if (calls_ > 0)
       graph_.notes.add("functions-inlined",
                        fmt::format("{} calls of {} functions of the library are followed: {} nodes of their bodies stand "
-                                   "under the names of the calls",
-                                   calls_, library_.used(), copied_));
+                                   "under the names of the calls{}",
+                                   calls_, library_.used(), copied_, unneeded_text()));
     if (library_.used() < library_.size())
       graph_.notes.add("functions-not-inlined", fmt::format("{} of {} functions of the library are not part of the graph: no call that is "
                                                             "followed leads to them",
@@ -247,9 +301,14 @@ class Inliner {
     graph_.read += copied_;
   }
 
+  std::string unneeded_text() const {
+    return unneeded_ == 0 ? "" : fmt::format("; {} more are left out, which serve nothing that is returned or changed", unneeded_);
+  }
+
   /// Appends a node; of a call that can be followed the body before it.
   void expand(Node node, ToldShapes told, bool outermost) {
-    if (const auto name = library_.called(node)) {
+    const auto name = node.call == Call::left_out ? std::nullopt : library_.called(node);
+    if (name) {
       Callee* const body = library_.body(*name);
       const std::string why = body == nullptr ? "is not in the library" : why_not(*body, node, outermost);
       node.call = why.empty() ? Call::followed : Call::kept;
@@ -286,15 +345,19 @@ class Inliner {
     ++calls_;
     Frame frame{body, {}, {}, {}};
     for (const std::string_view input : call.written) (input.starts_with('^') ? frame.before : frame.arguments).push_back(input);
-    for (const Node& node : body.function->nodes) frame.names.push_back(named(call.name, node.name));
+    for (size_t i = 0; i < body.needed.size(); ++i) {
+      frame.names.push_back(body.needed[i] ? named(call.name, body.function->nodes[i].name) : std::string_view());
+    }
     size_t placeholder = 0;
     for (size_t i = 0; i < frame.names.size(); ++i) {
+      ++(body.needed[i] ? copied_ : unneeded_);
+      if (!body.needed[i]) continue;
       Node node = body.function->nodes[i];
       node.name = frame.names[i];
       connect(frame, i, node);
       const std::vector<Function::Placeholder>& all = body.function->placeholders;
+      while (placeholder < all.size() && all[placeholder].node < i) ++placeholder;
       for (; placeholder < all.size() && all[placeholder].node == i; ++placeholder) fill_in(all[placeholder], call, node);
-      ++copied_;
       expand(std::move(node), body.function->told[i], false);
     }
     call.written.clear();
@@ -342,7 +405,7 @@ class Inliner {
   const std::shared_ptr<Texts> made_ = std::make_shared<Texts>();
   std::unordered_map<uint64_t, int64_t> names_;  ///< by hash: how many others have been made of it
   size_t left_ = kMostFields;
-  int64_t calls_ = 0, copied_ = 0;
+  int64_t calls_ = 0, copied_ = 0, unneeded_ = 0;
 };
 
 }  // namespace

@@ -138,8 +138,9 @@ class Lowerer final : public Variables {
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       const Node& node = graph.nodes[i];
       handles_[i] = is_handle(node);
+      leaves_out_ = leaves_out_ || node.call == Call::left_out;
       for (const Edge& edge : node.inputs) {
-        if (edge.node >= 0) used_[static_cast<size_t>(edge.node)] = true;
+        if (edge.node >= 0 && node.call != Call::left_out) used_[static_cast<size_t>(edge.node)] = true;
       }
       if (node.type != "ReadVariableOp" || node.inputs.empty() || node.shapes.empty()) continue;
       const Edge variable = resolved(node.inputs[0]);
@@ -277,8 +278,8 @@ class Lowerer final : public Variables {
     const Node& node = graph_.nodes[at];
     program_.at({node.name, node.type});
     if (node.call == Call::results) return results(node);
-    if (handles_[at] || node.call == Call::followed || is_text(node)) return {};
-    if (is_feed(node)) return feed(node, values_[at]);
+    if (handles_[at] || node.call == Call::followed || node.call == Call::left_out || is_text(node)) return {};
+    if (is_feed(node)) return leaves_out_ && !used(node) ? base::Status() : feed(node, values_[at]);
     if (among(kSilent, node.type)) return silent(node);
     if (starts_outside(node)) return ++outside_, base::Status();
     if (fold_node(node, id)) return {};
@@ -456,6 +457,7 @@ class Lowerer final : public Variables {
   std::vector<const Array*> constants_;                  ///< by node: what its port 0 is known to give; nullptr of most
   std::map<std::pair<int32_t, int32_t>, Array> folded_;  ///< by node and port: those that stand nowhere in the graph
   std::vector<bool> used_;                               ///< is some output of the node read?
+  bool leaves_out_ = false;                              ///< does the graph hold more than the program?
   std::vector<bool> handles_;                            ///< does the node stand for a variable?
   lowering::Key key_;                                    ///< of the node in hand
   std::map<std::pair<int32_t, int32_t>, State> states_;

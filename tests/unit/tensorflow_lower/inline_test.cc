@@ -135,7 +135,7 @@ TEST(Inline, OfACallThatIsReadTheRestIsNoResult) {
 /// `second` is written first and waits for `first` only by its control edge.
 TEST(Inline, ABodyWaitsForWhatItsCallWaitsFor) {
   const std::string store = function("store", {"v", "x"}, {{}, {"put"}}, inner("put", "AssignVariableOp", "v x", floats()));
-  const std::string load = function("load", {"v"}, {{{"now", "get:value:0"}}, {"get"}},
+  const std::string load = function("load", {"v"}, {{{"now", "get:value:0"}}, {"get", "nothing"}},
                                     integer("one", 1) + inner("nothing", "NoOp", "") + inner("get", "ReadVariableOp", "v", floats()));
   const GraphText text =
       read(top("y", "Neg", "second", floats()) + top("second", "StatefulPartitionedCall", "v ^first", of("load")) + feed("x") +
@@ -143,7 +143,7 @@ TEST(Inline, ABodyWaitsForWhatItsCallWaitsFor) {
   EXPECT_EQ(inputs(text.graph, "first"), (Names{"^first/put"}));
   EXPECT_EQ(inputs(text.graph, "second/nothing"), (Names{"^first"}));
   EXPECT_EQ(inputs(text.graph, "second/get"), (Names{"v", "^second/nothing"}));
-  EXPECT_EQ(inputs(text.graph, "second"), (Names{"second/get", "^second/get", "^first"}));
+  EXPECT_EQ(inputs(text.graph, "second"), (Names{"second/get", "^second/get", "^second/nothing", "^first"}));
   const Numbers x{1, 2, 3, 4, 5, 6, 7, 8}, before(8, 100);
   EXPECT_EQ(computed(text.graph, {{"x", x}, {"v", before}}).at(0), (Numbers{-1, -2, -3, -4, -5, -6, -7, -8}));
 }
@@ -152,6 +152,37 @@ TEST(Inline, TheCallFillsInWhatTheBodyLeavesOpen) {
   const std::string body = function("f", {"x"}, {{{"y", "y:y:0"}}, {}}, inner("y", "Neg", "x", attr("T", "placeholder: \"T\"")));
   const GraphText text = read(feed("x") + top("c", "f", "x", floats()) + library(body));
   EXPECT_EQ(attribute(named(text.graph, "c/y"), "T", ir::Type::token), ir::Type::f32);
+}
+
+/// As TensorFlow prunes functions: what changes a variable counts where the function does not say what a call waits for.
+TEST(Inline, WhatServesNothingIsLeftOut) {
+  const std::string nodes = inner("dead", "Abs", "x", floats()) + inner("deader", "Neg", "dead:y:0", attr("T", "placeholder: \"T\"")) +
+                            inner("put", "AssignVariableOp", "v x", floats()) + inner("y", "Neg", "x", attr("T", "placeholder: \"T\""));
+  const std::string says = function("says", {"x", "v"}, {{{"y", "y:y:0"}}, {"y"}}, nodes);
+  const std::string silent = function("silent", {"x", "v"}, {{{"y", "y:y:0"}}, {}}, nodes);
+  const GraphText text =
+      read(feed("x") + variable("v") + top("a", "says", "x v", floats()) + top("b", "silent", "x v", floats()) + library(says + silent));
+  EXPECT_EQ(names(text.graph), (Names{"x", "v", "a/y", "a", "b/put", "b/y", "b"}));
+  EXPECT_EQ(attribute(named(text.graph, "b/y"), "T", ir::Type::token), ir::Type::f32);
+  EXPECT_EQ(
+      note(text, "functions-inlined"),
+      "2 calls of 2 functions of the library are followed: 3 nodes of their bodies stand under the names of the calls; 5 more are left "
+      "out, which serve nothing that is returned or changed");
+}
+
+TEST(Inline, OfSeveralSignaturesTheDefaultOneIsTheProgram) {
+  const std::string one = function("__inference_signature_wrapper_1", {"x"}, {{{"y", "y:y:0"}}, {}}, inner("y", "Abs", "x", floats()));
+  const std::string two = function("__inference_signature_wrapper_2", {"x"}, {{{"y", "y:y:0"}}, {}}, inner("y", "Neg", "x", floats()));
+  const auto call = [](std::string_view name, std::string_view input, std::string_view function) {
+    return feed(input) + top(name, "StatefulPartitionedCall", input, of(function));
+  };
+  const GraphText text = read(call("c", "serve_x", "__inference_signature_wrapper_1") +
+                              call("d", "serving_default_x", "__inference_signature_wrapper_2") + library(one + two));
+  EXPECT_EQ(names(text.graph), (Names{"serve_x", "c", "serving_default_x", "d/y", "d"}));
+  EXPECT_EQ(named(text.graph, "c").note, "another signature, which is not replayed");
+  EXPECT_EQ(note(text, "signatures"), "the file has 2 signatures, programs of their own; 'd' is taken");
+  EXPECT_EQ(computed(text.graph, {{"serving_default_x", {1, 2, 3, 4, 5, 6, 7, 8}}}),
+            (std::vector<Numbers>{{-1, -2, -3, -4, -5, -6, -7, -8}}));
 }
 
 TEST(Inline, NamesStayUnique) {
