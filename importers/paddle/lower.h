@@ -98,6 +98,7 @@ struct Row {
 };
 /// Rows by family; none has a type twice.
 std::span<const Row> activation_rows();
+std::span<const Row> attention_rows();
 std::span<const Row> elementwise_rows();
 std::span<const Row> image_rows();
 std::span<const Row> indexed_rows();
@@ -126,6 +127,7 @@ inline Value minus(Body& b, Value x, Value y) { return b.binary(ir::Op::subtract
 inline int64_t rank_of(const Dims& dims) { return static_cast<int64_t>(dims.size()); }
 inline int64_t at(const Dims& dims, int64_t i) { return dims[static_cast<size_t>(i)]; }
 void copy(Call& c);  ///< Out = X
+Value softmax_of(Body& b, Value x, int64_t axis);
 /// y under x as `elementwise_*` aligns them: at the end (-1), or y's first dimension under x's dimension `axis`.
 Value aligned(Body& body, Value x, Value y, int64_t axis);
 Dims aligned(Dims y, size_t rank_of_x, int64_t axis);

@@ -41,6 +41,8 @@ struct IndexRule {
 };
 constexpr IndexRule kIndexRules[] = {
     {"softmax_with_cross_entropy", "Label", "Logits", true},
+    {"c_softmax_with_cross_entropy", "Label", "Logits", true},
+    {"c_embedding", "Ids", "W", false},
     {"lookup_table", "Ids", "W", false},
     {"lookup_table_v2", "Ids", "W", false},
     {"gather_nd", "Index", "X", false},

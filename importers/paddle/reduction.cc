@@ -93,12 +93,6 @@ Shifted shifted(Body& b, Value x, int64_t axis) {
   return {value, b.unary(Op::log, b.reduce_keep(Op::add, b.unary(Op::exponential, value), {axis}))};
 }
 
-Value softmax_of(Body& b, Value x, int64_t axis) {
-  const Dims dims = b.dims(x);
-  const Value power = b.unary(Op::exponential, b.binary(Op::subtract, x, b.expand(b.reduce_keep(Op::maximum, x, {axis}), dims)));
-  return b.binary(Op::divide, power, b.expand(b.reduce_keep(Op::add, power, {axis}), dims));
-}
-
 std::optional<int64_t> axis_in(Call& c, std::string_view slot) {
   const auto rank = static_cast<int64_t>(c.dims(slot).size());
   const int64_t axis = axis_of(c.integer("axis", -1), rank);
@@ -413,12 +407,20 @@ constexpr Row kReductionRows[] = {
     {"reduce_sum_grad", reduce_grad<Mean::no>, "X Out@GRAD"},
     {"softmax", softmax, "X"},
     {"softmax_grad", softmax_grad, "Out Out@GRAD"},
+    {"c_softmax_with_cross_entropy", cross_entropy, "Logits Label"},
+    {"c_softmax_with_cross_entropy_grad", cross_entropy_grad, "Label Softmax Loss@GRAD"},
     {"softmax_with_cross_entropy", cross_entropy, "Logits Label"},
     {"softmax_with_cross_entropy_grad", cross_entropy_grad, "Label Softmax Loss@GRAD"},
     {"squared_l2_norm", squared_l2_norm, "X"},
 };
 
 }  // namespace
+
+Value softmax_of(Body& b, Value x, int64_t axis) {
+  const Dims dims = b.dims(x);
+  const Value power = b.unary(Op::exponential, b.binary(Op::subtract, x, b.expand(b.reduce_keep(Op::maximum, x, {axis}), dims)));
+  return b.binary(Op::divide, power, b.expand(b.reduce_keep(Op::add, power, {axis}), dims));
+}
 
 std::span<const Row> reduction_rows() { return kReductionRows; }
 

@@ -253,6 +253,26 @@ std::vector<double> only_result(const std::string& text) {
   return results.empty() ? std::vector<double>() : numbers(results.back());
 }
 
+/// PIR's own names, groups of heads, the mask of what comes later: a row of zeros looks at all places alike.
+TEST(Attention, LooksBackAndSharesGroups) {
+  const auto program = imported(R"({
+    (%0) = "pd_op.data" () {name:"q"} : () -> tensor<1x2x2x2xf32>
+    (%1) = "pd_op.data" () {name:"k"} : () -> tensor<1x2x1x2xf32>
+    (%2) = "pd_op.data" () {name:"v"} : () -> tensor<1x2x1x2xf32>
+    (%3, %4, %5, %6) = "pd_op.flash_attn" (%0, %1, %2, <<NULL VALUE>>, <<NULL VALUE>>) {causal:true,dropout:0,is_test:true} : (tensor<1x2x2x2xf32>, tensor<1x2x1x2xf32>, tensor<1x2x1x2xf32>, <<NULL TYPE>>, <<NULL TYPE>>) -> tensor<1x2x2x2xf32>, <<NULL TYPE>>, tensor<1x2x128xf32>, tensor<2xi64>
+    () = "pd_op.fetch" (%3) {} : (tensor<1x2x2x2xf32>) -> <<NULL TYPE>>
+})");
+  ASSERT_EQ(program.modules.size(), 1u);
+  const ir::Type f32 = ir::Type::f32;
+  const double far = std::sqrt(2.0) * std::log(3.0);  // e^(far / √2) = 3: three parts of the second place, one of the first
+  const auto out =
+      numbers(evaluated(program.modules[0], {array(f32, {1, 2, 2, 2}, {5, 6, 7, 8, 0, 0, 0, far}), array(f32, {1, 2, 1, 2}, {0, 0, 0, 1}),
+                                             array(f32, {1, 2, 1, 2}, {10, 20, 30, 60})})[0]);
+  const std::vector<double> expected = {10, 20, 10, 20, 20, 40, 25, 50};
+  ASSERT_EQ(out.size(), expected.size());
+  for (size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], expected[i], 1e-4) << i;
+}
+
 TEST(Control, LoopsWhoseLimitTheTextTellsAreWrittenOut) {
   EXPECT_EQ(
       only_result(
