@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "importers/lowering/arithmetic.h"
 #include "importers/lowering/builder.h"
 #include "importers/paddle/listing.h"
 
@@ -119,11 +120,6 @@ std::optional<ir::Type> ir_type(std::string_view dtype);  ///< of Paddle's name
 /// Small floats are computed in f32 and rounded once at the end, as the GPU kernels do.
 ir::Type wide(ir::Type type);
 Value widen(Body& body, Value value);
-inline Value times(Body& b, Value x, Value y) { return b.binary(ir::Op::multiply, x, y); }
-inline Value times(Body& b, Value x, double y) { return b.binary(ir::Op::multiply, x, y); }
-inline Value plus(Body& b, Value x, Value y) { return b.binary(ir::Op::add, x, y); }
-inline Value plus(Body& b, Value x, double y) { return b.binary(ir::Op::add, x, y); }
-inline Value minus(Body& b, Value x, Value y) { return b.binary(ir::Op::subtract, x, y); }
 inline int64_t rank_of(const Dims& dims) { return static_cast<int64_t>(dims.size()); }
 inline int64_t at(const Dims& dims, int64_t i) { return dims[static_cast<size_t>(i)]; }
 void copy(Call& c);  ///< Out = X

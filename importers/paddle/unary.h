@@ -5,7 +5,6 @@
 
 namespace importers::paddle {
 
-inline Value over(Body& b, Value x, Value y) { return b.binary(ir::Op::divide, x, y); }
 inline Value from(Body& b, double x, Value y) { return b.binary(ir::Op::subtract, b.like(y, x), y); }
 inline Value choose(Body& b, ir::Direction direction, Value x, double limit, Value yes, Value no) {
   return b.select(b.compare(direction, x, b.like(x, limit)), yes, no);
