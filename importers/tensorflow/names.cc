@@ -250,6 +250,19 @@ bool is_aside(std::string_view name) {
          name.starts_with(kAsked) || name.ends_with("/Assign");
 }
 
+/// The node of a call, which stands before the names in its function: "StatefulPartitionedCall_1".
+bool names_call(std::string_view component) {
+  const std::string_view type = without_number(component);
+  return type == "StatefulPartitionedCall" || type == "PartitionedCall";
+}
+
+/// Bytes of the calls that a name begins with, their slashes included.
+size_t leading_calls(std::string_view name) {
+  size_t at = 0;
+  for (size_t end = name.find('/'); end != name.npos && names_call(name.substr(at, end - at)); end = name.find('/', at)) at = end + 1;
+  return at;
+}
+
 }  // namespace
 
 std::string_view node_name(std::string_view text) {
@@ -315,16 +328,19 @@ Launches launches_of(std::string_view type) {
 }
 
 std::string scope_of(std::string_view name) {
+  std::string_view calls = name.substr(0, leading_calls(name));
+  name.remove_prefix(calls.size());
   for (const std::string_view around : {"ConstantFolding/", "ArithmeticOptimizer/", "Func/", "gradient_tape/", "gradients/"})
     if (name.starts_with(around)) name.remove_prefix(around.size());
   name = directory(name);
   while (!name.empty()) {
     std::string_view last = last_component(name);
     if (last.ends_with("_grad")) last.remove_suffix(5);
-    if (type_of_component(last).empty()) break;
+    if (type_of_component(last).empty() && !names_call(last)) break;
     name = directory(name);
   }
-  return std::string(name);
+  if (name.empty() && calls.ends_with('/')) calls.remove_suffix(1);
+  return std::string(calls).append(name);
 }
 
 model::Operator operator_of_name(std::string_view name, const NameContext& context) {

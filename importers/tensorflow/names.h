@@ -31,6 +31,7 @@ model::Phase phase_of(std::string_view name, std::string_view type, const NameCo
 model::Launches launches_of(std::string_view type);
 /// Part of the model: the directories of the name, without those that gradients and rewrites of graphs put around it.
 /// "gradient_tape/resnet50/conv1_conv/Conv2D/Conv2DBackpropFilter" → "resnet50/conv1_conv".
+/// Calls before it stay: "StatefulPartitionedCall/gradient_tape/net/dense/MatMul" → "StatefulPartitionedCall/net/dense".
 std::string scope_of(std::string_view name);
 
 /// Everything together; the second of a name whose type has been told.

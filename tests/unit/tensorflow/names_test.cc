@@ -89,6 +89,12 @@ TEST(Names, ScopesAreThoseOfTheModelInBothDirections) {
   EXPECT_EQ(scope_of("gradients/vgg19/block1_conv1/Conv2D_grad/Conv2DBackpropFilter"), "vgg19/block1_conv1");
   EXPECT_EQ(scope_of("ConstantFolding/gradient_tape/resnet50/avg_pool/truediv_recip"), "resnet50/avg_pool");
   EXPECT_EQ(scope_of("AddN_3"), "");
+  EXPECT_EQ(scope_of("StatefulPartitionedCall_1/StatefulPartitionedCall/net/dense/MatMul"),
+            "StatefulPartitionedCall_1/StatefulPartitionedCall/net/dense");
+  EXPECT_EQ(scope_of("StatefulPartitionedCall/gradient_tape/net/dense/MatMul/MatMul_1"), "StatefulPartitionedCall/net/dense");
+  EXPECT_EQ(scope_of("net/dense/StatefulPartitionedCall/MatMul"), "net/dense");
+  EXPECT_EQ(scope_of("StatefulPartitionedCall/MatMul"), "StatefulPartitionedCall");
+  EXPECT_EQ(scope_of("StatefulPartitionedCall"), "");
 }
 
 TEST(Names, EndlessClonesAreReadInOneLoop) {
