@@ -21,7 +21,7 @@
 namespace importers::tensorflow {
 namespace {
 
-constexpr size_t kMostFields = size_t{1} << 24;  ///< of all copies together, as Function::weight counts them
+constexpr size_t kMostFields = size_t{1} << 23;  ///< of all copies together, as Function::weight counts them
 constexpr size_t kDeepestCalls = 64;
 
 struct CallType {

@@ -113,6 +113,21 @@ constexpr std::string_view kOptimizers[] = {
     "GradientDescent",
     "ProximalAdagrad",
     "AdamWeightDecayOptimizer",
+    // Keras 3
+    "sgd",
+    "adam",
+    "adamw",
+    "adamax",
+    "nadam",
+    "rmsprop",
+    "adagrad",
+    "adadelta",
+    "ftrl",
+    "lamb",
+    "lion",
+    "adafactor",
+    "muon",
+    "loss_scale_optimizer",
 };
 
 /// "final_shape/X_0" is made by dPRO to ask for the shape of X:0; whether it was folded into a constant, its name does not tell.
@@ -312,6 +327,7 @@ std::string_view type_of_name(std::string_view name, const NameContext& context)
 }
 
 Phase phase_of(std::string_view name, std::string_view type, const NameContext& context) {
+  name.remove_prefix(leading_calls(name));
   if (is_communication(name, type, context)) return Phase::communication;
   if (is_aside(name)) return Phase::auxiliary;
   if (is_optimizer(name, type)) return Phase::optimizer;

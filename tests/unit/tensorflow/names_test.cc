@@ -74,6 +74,14 @@ TEST(Names, OtherNamesOfTheGraphDecideWhereOneAloneCannot) {
   EXPECT_EQ(phase_of("AssignVariableOp_3", "AssignVariableOp", context), Phase::communication);
 }
 
+TEST(Names, PhasesAreThoseOfTheNameBehindItsCalls) {
+  EXPECT_EQ(phase_of("StatefulPartitionedCall/adam/mul_3", "Mul"), Phase::optimizer);
+  EXPECT_EQ(phase_of("StatefulPartitionedCall_1/StatefulPartitionedCall/Adam/mul_3", "Mul"), Phase::optimizer);
+  EXPECT_EQ(phase_of("StatefulPartitionedCall/gradient_tape/net/dense/MatMul/MatMul", "MatMul"), Phase::backward);
+  EXPECT_EQ(phase_of("PartitionedCall/gradients/Relu_grad/ReluGrad", "ReluGrad"), Phase::backward);
+  EXPECT_EQ(phase_of("StatefulPartitionedCall/net/adam/MatMul", "MatMul"), Phase::forward);
+}
+
 TEST(Names, WhatIsWrittenAroundANameIsDropped) {
   EXPECT_EQ(node_name("^a/b"), "a/b");
   EXPECT_EQ(node_name("a/b:1"), "a/b");

@@ -232,7 +232,7 @@ TEST(Inline, CallsThatMultiplyAreRefusedBeforeTheyAreCopied) {
   const GraphText text =
       read(feed("x") + top("c", "PartitionedCall", "x", of("f0")) + top("d", "PartitionedCall", "x", of("f38")) + library(functions));
   EXPECT_EQ(named(text.graph, "c").note,
-            "the function 'f0' that it calls would with all that it calls make the graph larger than 16777216 fields");
+            "the function 'f0' that it calls would with all that it calls make the graph larger than 8388608 fields");
   EXPECT_EQ(named(text.graph, "d").call, Call::results);
   EXPECT_EQ(text.graph.nodes.size(), 3 + 2 + 4 + 4);
 }
