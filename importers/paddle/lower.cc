@@ -39,8 +39,9 @@ std::unordered_map<std::string_view, const Row*> index_rows() {
 }  // namespace
 
 std::vector<std::span<const Row>> families() {
-  return {attention_rows(), elementwise_rows(), activation_rows(), product_rows(), shape_rows(),  moved_rows(),   indexed_rows(),
-          reduction_rows(), loss_rows(),        normal_rows(),     image_rows(),   random_rows(), training_rows()};
+  return {attention_rows(), convolution_rows(), pool_rows(),  elementwise_rows(), activation_rows(),
+          product_rows(),   shape_rows(),       moved_rows(), indexed_rows(),     reduction_rows(),
+          loss_rows(),      normal_rows(),      image_rows(), random_rows(),      training_rows()};
 }
 
 const Row* find_row(std::string_view type) {

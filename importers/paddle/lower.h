@@ -100,12 +100,14 @@ struct Row {
 /// Rows by family; none has a type twice.
 std::span<const Row> activation_rows();
 std::span<const Row> attention_rows();
+std::span<const Row> convolution_rows();
 std::span<const Row> elementwise_rows();
 std::span<const Row> image_rows();
 std::span<const Row> indexed_rows();
 std::span<const Row> loss_rows();
 std::span<const Row> moved_rows();
 std::span<const Row> normal_rows();
+std::span<const Row> pool_rows();
 std::span<const Row> product_rows();
 std::span<const Row> random_rows();
 std::span<const Row> reduction_rows();

@@ -1,4 +1,4 @@
-// Products: matrices, convolutions, tables of rows, and their gradients. Sums are f32 or wider whatever the operands are.
+// Products: matrices, tables of rows, and their gradients. Sums are f32 or wider whatever the operands are.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -282,152 +282,6 @@ void einsum_grad(Call& c) {
                                contracted(c, dout, {values[0], e->operands[0]}, e->operands[1])});
 }
 
-// ---------------------------------------------------------------- convolutions: filters are OIHW
-
-struct Conv {
-  std::vector<ir::WindowDim> window;
-  bool channels_last = false;
-  int64_t groups = 1;
-};
-
-/// SAME pads so that the result has ⌈size / stride⌉; explicit paddings are [h, w] or [top, bottom, left, right].
-std::optional<Conv> conv_of(Call& c, const Dims& input, const Dims& filter) {
-  if (input.size() != 4 || filter.size() != 4) return c.fail("only convolutions of two dimensions are lowered"), std::nullopt;
-  Conv conv;
-  conv.channels_last = c.text("data_format") == "NHWC";
-  conv.groups = c.integer("groups", 1);
-  const Dims strides = c.sizes("strides").value_or(Dims{1, 1}), dilations = c.sizes("dilations").value_or(Dims{1, 1});
-  const Dims paddings = c.sizes("paddings").value_or(Dims{0, 0});
-  if (strides.size() != 2 || dilations.size() != 2 || (paddings.size() != 2 && paddings.size() != 4) || conv.groups < 1)
-    return c.fail("has strides, dilations or paddings of another rank"), std::nullopt;
-  if (!fit_windows(strides) || !fit_windows(dilations) || !fit_windows(paddings) || !fit_windows({conv.groups}))
-    return c.fail("has a window that is too large"), std::nullopt;
-  const int64_t of_group = input[conv.channels_last ? 3 : 1];
-  if (filter[1] * conv.groups != of_group) return c.fail("the filter has other channels than the input"), std::nullopt;
-  const std::string_view algorithm = c.text("padding_algorithm");
-  for (size_t i = 0; i < 2; ++i) {
-    if (strides[i] < 1 || dilations[i] < 1) return c.fail("has a stride below 1"), std::nullopt;
-    const int64_t size = input[i + (conv.channels_last ? 1 : 2)], kernel = (filter[i + 2] - 1) * dilations[i] + 1;
-    ir::WindowDim dim{
-        filter[i + 2], strides[i], paddings[paddings.size() == 2 ? i : 2 * i], paddings[paddings.size() == 2 ? i : 2 * i + 1], 1,
-        dilations[i],  false};
-    if (algorithm == "VALID") dim.pad_low = dim.pad_high = 0;
-    if (algorithm == "SAME") {
-      const int64_t all = std::max<int64_t>(((size + strides[i] - 1) / strides[i] - 1) * strides[i] + kernel - size, 0);
-      dim.pad_low = all / 2, dim.pad_high = all - all / 2;
-    }
-    if (size + dim.pad_low + dim.pad_high < kernel) return c.fail("the window is larger than the input"), std::nullopt;
-    conv.window.push_back(dim);
-  }
-  return conv;
-}
-
-Value convolved(Call& c, const Conv& conv, Value input, Value filter) {
-  return c.entry().convolution(input, filter, {conv.window, conv.channels_last ? "b01f_oi01->b01f" : "bf01_oi01->bf01", conv.groups});
-}
-
-/// [g·o, i, h, w] → [o, g·i, h, w]: the filter with inputs and results exchanged in each group.
-Value exchanged(Call& c, Value filter, int64_t groups) {
-  Body& entry = c.entry();
-  const Dims f = entry.dims(filter);
-  const Value apart = entry.transpose(entry.reshape(filter, {groups, f[0] / groups, f[1], f[2], f[3]}), {1, 0, 2, 3, 4});
-  return entry.reshape(apart, {f[0] / groups, groups * f[1], f[2], f[3]});
-}
-
-/// How far dOut reaches when it is spread by the strides, and the filter by its dilations.
-struct Reach {
-  int64_t kernel, spread;
-};
-Reach reach_of(const ir::WindowDim& w, int64_t out) { return {(w.size - 1) * w.window_dilation + 1, (out - 1) * w.stride + 1}; }
-
-/// dInput: dOut spread by the strides, convolved with the reversed filter, in the form that XLA gives it
-/// (https://github.com/openxla/xla, conv backprop).
-Value input_gradient(Call& c, const Conv& conv, const Dims& input, Value dout, Value filter) {
-  const size_t first = conv.channels_last ? 1 : 2;
-  std::vector<ir::WindowDim> window;
-  for (size_t i = 0; i < 2; ++i) {
-    const ir::WindowDim& w = conv.window[i];
-    const Reach r = reach_of(w, c.entry().dims(dout)[first + i]);
-    const int64_t low = r.kernel - 1 - w.pad_low;
-    window.push_back({w.size, 1, low, input[first + i] - 1 + r.kernel - r.spread - low, w.stride, w.window_dilation, true});
-  }
-  const Value turned = conv.groups == 1 ? filter : exchanged(c, filter, conv.groups);
-  return c.entry().convolution(dout, turned, {window, conv.channels_last ? "b01f_io01->b01f" : "bf01_io01->bf01", conv.groups});
-}
-
-/// dFilter: the input convolved with dOut, batch and channels exchanged; groups of channels are groups of the batch there.
-Value filter_gradient(Call& c, const Conv& conv, Value input, Value dout) {
-  const size_t first = conv.channels_last ? 1 : 2;
-  std::vector<ir::WindowDim> window;
-  for (size_t i = 0; i < 2; ++i) {
-    const ir::WindowDim& w = conv.window[i];
-    const int64_t out = c.entry().dims(dout)[first + i];
-    const Reach r = reach_of(w, out);
-    const int64_t high = r.kernel + r.spread - 1 - c.entry().dims(input)[first + i] - w.pad_low;
-    window.push_back({out, w.window_dilation, w.pad_low, high, 1, w.stride, false});
-  }
-  return c.entry().convolution(input, dout, {window, conv.channels_last ? "f01b_i01o->fb01" : "fb01_io01->fb01", 1, conv.groups});
-}
-
-void conv2d(Call& c) {
-  if (const auto conv = conv_of(c, c.dims("Input"), c.dims("Filter"))) c.set("Output", convolved(c, *conv, c.in("Input"), c.in("Filter")));
-}
-
-void conv2d_grad(Call& c) {
-  const auto conv = conv_of(c, c.dims("Input"), c.dims("Filter"));
-  if (!conv) return;
-  const Value dout = c.in("Output@GRAD");
-  if (c.dims("Filter")[0] % conv->groups != 0) return c.fail("the groups do not divide the results");
-  if (c.wants("Input@GRAD")) c.set("Input@GRAD", input_gradient(c, *conv, c.dims("Input"), dout, c.in("Filter")));
-  if (c.wants("Filter@GRAD")) c.set("Filter@GRAD", filter_gradient(c, *conv, c.in("Input"), dout));
-}
-
-/// A transposed convolution is the gradient that a convolution of its result has: Input [n, ci, h, w], Filter [ci, co / groups, kh, kw].
-struct Transposed {
-  Conv conv;
-  Dims out;
-};
-std::optional<Transposed> transposed_of(Call& c) {
-  const Dims input = c.dims("Input"), filter = c.dims("Filter");
-  if (input.size() != 4 || filter.size() != 4) return c.fail("only convolutions of two dimensions are lowered"), std::nullopt;
-  if (c.text("padding_algorithm") == "SAME") return c.fail("SAME is not lowered"), std::nullopt;
-  const Dims strides = c.sizes("strides").value_or(Dims{1, 1}), dilations = c.sizes("dilations").value_or(Dims{1, 1});
-  const bool valid = c.text("padding_algorithm") == "VALID";
-  const Dims paddings = valid ? Dims{0, 0} : c.sizes("paddings").value_or(Dims{0, 0}), more = c.sizes("output_padding").value_or(Dims{});
-  const Dims given = c.sizes("output_size", {"OutputSize"}).value_or(Dims{});
-  if (strides.size() != 2 || dilations.size() != 2 || (paddings.size() != 2 && paddings.size() != 4) || !fit_windows(strides) ||
-      !fit_windows(dilations) || !fit_windows(paddings) || !fit_windows(more) || !fit_windows(filter) || !fit_windows(input))
-    return c.fail("has strides, dilations or paddings of another rank"), std::nullopt;
-  const bool last = c.text("data_format") == "NHWC";
-  const size_t first = last ? 1 : 2;
-  Transposed t{{}, input};
-  t.out[last ? 3 : 1] = filter[1] * std::max<int64_t>(c.integer("groups", 1), 1);
-  for (size_t i = 0; i < 2; ++i) {
-    const int64_t pads = paddings.size() == 2 ? 2 * paddings[i] : paddings[2 * i] + paddings[2 * i + 1];
-    const int64_t least = (input[first + i] - 1) * strides[i] - pads + (filter[i + 2] - 1) * dilations[i] + 1;
-    t.out[first + i] = given.size() == 2 ? given[i] : least + (more.size() == 2 ? more[i] : more.size() == 1 ? more[0] : 0);
-    if (t.out[first + i] < std::max<int64_t>(least, 1)) return c.fail("the result's size is not known"), std::nullopt;
-  }
-  auto conv = conv_of(c, t.out, filter);
-  if (!conv) return std::nullopt;
-  if (input[last ? 3 : 1] != filter[0] || filter[0] % conv->groups != 0)
-    return c.fail("the filter has other channels than the input"), std::nullopt;
-  t.conv = *std::move(conv);
-  return t;
-}
-
-void conv2d_transpose(Call& c) {
-  if (const auto t = transposed_of(c)) c.set("Output", input_gradient(c, t->conv, t->out, c.in("Input"), c.in("Filter")));
-}
-void conv2d_transpose_grad(Call& c) {
-  const auto t = transposed_of(c);
-  if (!t) return;
-  if (c.dims("Output@GRAD") != t->out) return c.fail("the gradient has another size than the result");
-  const Value dout = c.in("Output@GRAD");
-  if (c.wants("Input@GRAD")) c.set("Input@GRAD", convolved(c, t->conv, dout, c.in("Filter")));
-  if (c.wants("Filter@GRAD")) c.set("Filter@GRAD", filter_gradient(c, t->conv, dout, c.in("Input")));
-}
-
 // ---------------------------------------------------------------- rows of tables
 
 /// Where rows belong to the id that pads: they are 0, and so is the gradient of their row.
@@ -470,14 +324,6 @@ void embedding_grad(Call& c) {
 constexpr Row kProductRows[] = {
     {"bmm", matmul, "X Y"},
     {"bmm_grad", matmul_grad, "X Y Out@GRAD"},
-    {"conv2d", conv2d, "Input Filter"},
-    {"conv2d_grad", conv2d_grad, "Input Filter Output@GRAD"},
-    {"conv2d_transpose", conv2d_transpose, "Input Filter"},
-    {"conv2d_transpose_grad", conv2d_transpose_grad, "Input Filter Output@GRAD"},
-    {"depthwise_conv2d", conv2d, "Input Filter"},
-    {"depthwise_conv2d_grad", conv2d_grad, "Input Filter Output@GRAD"},
-    {"depthwise_conv2d_transpose", conv2d_transpose, "Input Filter"},
-    {"depthwise_conv2d_transpose_grad", conv2d_transpose_grad, "Input Filter Output@GRAD"},
     {"einsum", einsum, "Operands"},
     {"einsum_grad", einsum_grad, "Operands Out@GRAD"},
     {"lookup_table", embedding, "Ids W"},
