@@ -74,6 +74,26 @@ TEST(HostileShapes, DeepNestingAndLongLines) {
   survives("[node type]" + repeated(" [x] ", 1'000'000) + "\n" + repeated("a  ", 1'000'000));
 }
 
+/// A call in a call, an output by name, an argument handed on.
+TEST(HostileShapes, FunctionsThatAreEdited) {
+  const std::string text = R"(node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+    attr { key: "shape" value { shape { dim { size: 8 } } } } }
+node { name: "c" op: "f" input: "x" input: "^x" attr { key: "T" value { type: DT_FLOAT } } }
+node { name: "y" op: "Neg" input: "c:1" attr { key: "T" value { type: DT_FLOAT } } }
+library {
+  function { signature { name: "f" input_arg { name: "a" } output_arg { name: "b" } output_arg { name: "same" } }
+    node_def { name: "d" op: "PartitionedCall" input: "a" input: "a" attr { key: "f" value { func { name: "g" } } } }
+    node_def { name: "n" op: "Neg" input: "d:output:0" attr { key: "T" value { placeholder: "T" } } }
+    ret { key: "b" value: "n:y:0" } ret { key: "same" value: "a" } control_ret { key: "n" value: "n" } }
+  function { signature { name: "g" input_arg { name: "p" } input_arg { name: "q" } output_arg { name: "r" } }
+    node_def { name: "u" op: "Unique" input: "p" } node_def { name: "m" op: "Mul" input: "u:idx:0" input: "q" input: "^u" }
+    ret { key: "r" value: "m:z:0" } }
+})";
+  survives(text);
+  std::mt19937 random(11);
+  for (int i = 0; i < 1000; ++i) survives(support::edited(text, random));
+}
+
 /// Ten times the text must not take a hundred times as long.
 TEST(HostileShapes, TimeIsLinear) {
   const std::string_view lines[] = {
