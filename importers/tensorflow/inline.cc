@@ -46,6 +46,8 @@ struct BodySource {
   int32_t port = 0;
 };
 
+using NameIndex = std::unordered_map<std::string_view, size_t>;
+
 /// A function that is called, and what is known before it is copied.
 struct Callee {
   enum class State : uint8_t { fresh, open, done } state = State::fresh;
@@ -57,10 +59,9 @@ struct Callee {
   std::vector<std::pair<size_t, size_t>> calls;  ///< node, body
   std::string why;                               ///< it cannot be followed; empty: it can
   size_t fields = 0, depth = 1, longest = 0;     ///< with all that it calls; bytes of names
+  NameIndex outputs;                             ///< made when it is first asked for
   bool used = false;
 };
-
-using NameIndex = std::unordered_map<std::string_view, size_t>;
 
 size_t capped_sum(size_t a, size_t b) { return std::min(a + b, kMostFields + 1); }  // of two that are no larger than that, or fit anyhow
 
@@ -231,15 +232,22 @@ class Library {
   }
 
   /// `output`: "values:0" or "values".
-  std::optional<int32_t> port_of(const Function& function, size_t at, std::string_view output) const {
+  std::optional<int32_t> port_of(const Function& function, size_t at, std::string_view output) {
     const InputName written = input_name(output);
     const Node& node = function.nodes[at];
     const auto found = is_own_op(node.type) ? by_name_.end() : by_name_.find(node.type);
     if (found == by_name_.end()) return output_port(node.type, written.node, written.port, function.told[at].outputs.size());
-    const std::vector<Function::Argument>& outputs = bodies_[found->second].function->outputs;
-    const auto named = std::ranges::find(outputs, written.node, &Function::Argument::name);
-    if (named == outputs.end()) return std::nullopt;
-    return static_cast<int32_t>(named - outputs.begin());
+    const NameIndex& outputs = outputs_of(bodies_[found->second]);
+    const auto named = outputs.find(written.node);
+    return named == outputs.end() ? std::nullopt : std::optional(static_cast<int32_t>(named->second));
+  }
+
+  static const NameIndex& outputs_of(Callee& body) {
+    const std::vector<Function::Argument>& outputs = body.function->outputs;
+    if (body.outputs.empty()) {
+      for (size_t i = 0; i < outputs.size(); ++i) body.outputs.try_emplace(outputs[i].name, i);
+    }
+    return body.outputs;
   }
 
   GraphNotes& notes_;
@@ -395,7 +403,8 @@ class Inliner {
     const size_t plain = made.size();
     const auto [first, is_new] = names_.try_emplace(base::hash64(made), 0);
     if (is_new) return made;
-    do made.resize(plain), made += fmt::format("_{}", ++first->second);
+    int64_t& others = first->second;  // stays where it is, unlike the iterator
+    do made.resize(plain), made += fmt::format("_{}", ++others);
     while (!names_.try_emplace(base::hash64(made), 0).second);
     return made;
   }

@@ -148,10 +148,26 @@ TEST(Inline, ABodyWaitsForWhatItsCallWaitsFor) {
   EXPECT_EQ(computed(text.graph, {{"x", x}, {"v", before}}).at(0), (Numbers{-1, -2, -3, -4, -5, -6, -7, -8}));
 }
 
+TEST(Inline, OutputsOfAFunctionAreNamedByItsSignature) {
+  const std::string outer = function("outer", {"a"}, {{{"second", "c:places:0"}, {"third", "c:same"}}, {}}, inner("c", "pick", "a a"));
+  const GraphText text = read(feed("x") + top("c", "outer", "x") + library(outer + kPick));
+  EXPECT_EQ(inputs(text.graph, "c"), (Names{"c/c:1", "c/c:2"}));
+}
+
 TEST(Inline, TheCallFillsInWhatTheBodyLeavesOpen) {
   const std::string body = function("f", {"x"}, {{{"y", "y:y:0"}}, {}}, inner("y", "Neg", "x", attr("T", "placeholder: \"T\"")));
   const GraphText text = read(feed("x") + top("c", "f", "x", floats()) + library(body));
   EXPECT_EQ(attribute(named(text.graph, "c/y"), "T", ir::Type::token), ir::Type::f32);
+}
+
+TEST(Inline, ManyCallsOfOneNameGiveUniqueNames) {
+  const std::string body = function("f", {"x"}, {{{"y", "y:y:0"}}, {}}, inner("y", "Neg", "x", floats()));
+  std::string nodes = feed("x");
+  for (int i = 0; i < 2000; ++i) nodes += top("c", "f", "x");
+  const GraphText text = read(nodes + library(body));
+  EXPECT_EQ(text.graph.nodes.size(), 1 + 2000 + 1);
+  EXPECT_EQ(text.dropped, 1999);
+  EXPECT_EQ(named(text.graph, "c/y_1999").type, "Neg");
 }
 
 /// As TensorFlow prunes functions: what changes a variable counts where the function does not say what a call waits for.
