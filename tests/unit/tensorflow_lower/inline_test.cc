@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <deque>
+#include <utility>
 
 #include "importers/tensorflow/graph_def.h"
 #include "tests/unit/tensorflow_lower/small_graph.h"
@@ -14,8 +15,10 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-GraphText read(std::string_view text) {
-  auto result = read_graph_text({"dir/calls.pbtxt", text, {}});
+/// The text stays, for the nodes' inputs lie in it.
+GraphText read(std::string text) {
+  static std::deque<std::string> texts;
+  auto result = read_graph_text({"dir/calls.pbtxt", texts.emplace_back(std::move(text)), {}});
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
   return result.ok() ? *std::move(result) : GraphText();
 }
