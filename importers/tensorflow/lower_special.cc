@@ -27,6 +27,19 @@ Value shift_right(Body& b, std::span<const Value> x) {
   return b.binary(is_unsigned(b.type(x[0])) ? Op::shift_right_logical : Op::shift_right_arithmetic, x[0], x[1]);
 }
 
+/// The same bits as another type: wider elements are several of the last dimension, narrower ones make one.
+Values bitcast(Lowering& l) {
+  const ir::Type from = l.shape(0).type, to = attribute(l.node, "type", ir::Type::token);
+  const int64_t old_size = ir::bytes(from), size = ir::bytes(to);
+  Dims dims = l.dims(0);
+  const bool joins = size > old_size && !dims.empty() && dims.back() * old_size == size;
+  if (from == ir::Type::pred || size < 1 || (size > old_size && !joins)) return l.fail("its bits fill no elements of the type");
+  if (joins) dims.pop_back();
+  if (size < old_size) dims.push_back(old_size / size);
+  const ir::Shape shape = ir::array_shape(to, dims);
+  return {l.program.fuse1({{l.in(0)}}, [&](Body& b, std::span<const Value> x) { return b.op(Op::bitcast_convert, x, {}, &shape); })};
+}
+
 // ---------------------------------------------------------------- complex numbers
 
 template <Op kOp>
@@ -231,6 +244,7 @@ Values quantize_and_dequantize(Lowering& l) {
 
 constexpr Rule kSpecialRules[] = {
     {"Invert", kernel<invert>},
+    {"Bitcast", bitcast},
     {"BitwiseAnd", kernel<bitwise<Op::and_>>, 2},
     {"BitwiseOr", kernel<bitwise<Op::or_>>, 2},
     {"BitwiseXor", kernel<bitwise<Op::xor_>>, 2},

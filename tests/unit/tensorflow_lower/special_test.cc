@@ -52,6 +52,20 @@ TEST(Special, BitsAreShiftedAndCounted) {
   EXPECT_EQ(with("BitwiseAnd", {3, 3, 3, 3}), (Numbers{3, 3, 0, 1}));
 }
 
+TEST(Special, BitsAreReadAsOtherTypes) {
+  const auto read = [](Dims dims, const Numbers& x, ir::Type from, ir::Type to) {
+    return of(
+        std::move(dims), x,
+        [&](SmallGraph& s, int in) {
+          s.op("Bitcast", {in}, {{"type", to}});
+        },
+        from);
+  };
+  EXPECT_EQ(read({2}, {1.0, -2.0}, ir::Type::f32, ir::Type::s32), (Numbers{0x3f800000, -0x40000000}));
+  EXPECT_EQ(read({1}, {0x01020304}, ir::Type::s32, ir::Type::u8), (Numbers{4, 3, 2, 1}));
+  EXPECT_EQ(read({1, 4}, {4, 3, 2, 1}, ir::Type::u8, ir::Type::s32), (Numbers{0x01020304}));
+}
+
 TEST(Special, CrossProductsInfinitiesAndNearness) {
   EXPECT_EQ(of({2, 3}, {1, 2, 3, 4, 5, 7},
                [](SmallGraph& s, int in) {
