@@ -21,12 +21,6 @@ using ir::Op;
 
 std::string braces(const Dims& dims) { return fmt::format("{{{}}}", fmt::join(dims, ",")); }
 
-Dims counting(int64_t n) {
-  Dims dims(static_cast<size_t>(std::max<int64_t>(n, 0)));
-  std::iota(dims.begin(), dims.end(), 0);
-  return dims;
-}
-
 ir::Shape with(const ir::Shape& shape, ir::Type type) { return ir::array_shape(type, shape.dims); }
 
 /// "size=3x3 stride=2x2 pad=1_1x0_0", without what is as by default.
@@ -67,6 +61,12 @@ ir::Literal neutral(Op op, ir::Type type) {
 }
 
 }  // namespace
+
+Dims counting(int64_t from, int64_t to) {
+  Dims dims(static_cast<size_t>(std::max<int64_t>(to - from, 0)));
+  std::iota(dims.begin(), dims.end(), from);
+  return dims;
+}
 
 Dims joined(const Dims& a, const Dims& b) {
   Dims both(std::max(a.size(), b.size()), 1);
@@ -173,7 +173,7 @@ Value Body::compare(ir::Direction direction, Value a, Value b) {
 Value Body::select(Value condition, Value yes, Value no) { return op(Op::select, {{condition, yes, no}}); }
 
 Value Body::broadcast(Value value, const Dims& dims, const Dims& at) {
-  if (dims == held(value).dims && at == counting(rank(value))) return value;
+  if (dims == held(value).dims && at == counting(0, rank(value))) return value;
   const ir::Shape shape = ir::array_shape(type(value), dims);
   return op(Op::broadcast, {{value}}, {{"dimensions", braces(at)}}, &shape);
 }
@@ -208,7 +208,7 @@ Value Body::reshape(Value value, const Dims& dims) {
 }
 
 Value Body::transpose(Value value, const Dims& permutation) {
-  if (permutation == counting(rank(value))) return value;
+  if (permutation == counting(0, rank(value))) return value;
   return op(Op::transpose, {{value}}, {{"dimensions", braces(permutation)}});
 }
 

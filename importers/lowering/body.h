@@ -22,6 +22,8 @@ using Values = std::vector<Value>;
 using Dims = std::vector<int64_t>;
 using Attrs = std::vector<std::pair<std::string_view, std::string>>;  ///< as HLO writes them: {"dimensions", "{0,1}"}
 
+/// from, from + 1, … below to.
+Dims counting(int64_t from, int64_t to);
 /// The dimensions that arrays of `a` and of `b` are broadcast to, as numpy does: aligned at the end, sizes of 1 repeat.
 Dims joined(const Dims& a, const Dims& b);
 

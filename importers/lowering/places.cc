@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace importers::lowering {
 namespace {
@@ -14,12 +13,6 @@ namespace {
 using ir::Op;
 
 std::string set_of(const Dims& dims) { return fmt::format("{{{}}}", fmt::join(dims, ",")); }
-
-Dims counting(int64_t from, int64_t to) {
-  Dims dims(static_cast<size_t>(std::max<int64_t>(to - from, 0)));
-  std::iota(dims.begin(), dims.end(), from);
-  return dims;
-}
 
 /// Of rank dimensions those but `count` from `axis` on.
 Dims all_but(int64_t rank, int64_t axis, int64_t count) {

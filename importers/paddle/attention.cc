@@ -34,17 +34,13 @@ void masked_softmax(Call& c) {
   c.set("Out", kCausal ? c.fuse1({c.in("X")}, write) : c.fuse1({c.in("X"), c.in("Mask")}, write));
 }
 
-/// p·(dp − Σ dp·p) along the last dimension.
-Value softmax_slope(Body& b, Value p, Value dp) {
-  const Value mean = b.reduce_keep(Op::add, times(b, dp, p), {b.rank(p) - 1});
-  return times(b, p, minus(b, dp, b.expand(mean, b.dims(p))));
-}
-
 void masked_softmax_grad(Call& c) {
   const std::string_view softmax = c.has("Softmax") ? "Softmax" : "Out";
   if (c.dims(softmax) != c.dims("Out@GRAD") || c.dims(softmax).empty()) return c.fail("the gradient has another size than the result");
-  c.set("X@GRAD", c.fuse1({c.in(softmax), c.in("Out@GRAD")},
-                          [&](Body& b, In in) { return b.convert(softmax_slope(b, widen(b, in[0]), widen(b, in[1])), b.type(in[0])); }));
+  c.set("X@GRAD", c.fuse1({c.in(softmax), c.in("Out@GRAD")}, [&](Body& b, In in) {
+    const Value p = widen(b, in[0]), dp = widen(b, in[1]);
+    return b.convert(softmax_slope(b, p, dp, b.rank(p) - 1), b.type(in[0]));
+  }));
 }
 
 // ---------------------------------------------------------------- attention
@@ -125,7 +121,7 @@ void flash_attention_grad(Call& c) {
   const auto narrow = [&](Value x) { return c.fuse1({x}, [&](Body& b, In in) { return b.convert(in[0], type); }); };
   const Value dv = entry.dot(narrow(p), dout, {{0, 1}, {2}, {0, 2}, {1}});
   const Value dp = entry.dot(dout, a->v, {{0, 2}, {3}, {0, 2}, {3}}, entry.type(p));
-  const Value ds = c.fuse1({p, dp}, [&](Body& b, In in) { return b.convert(times(b, softmax_slope(b, in[0], in[1]), a->scale), type); });
+  const Value ds = c.fuse1({p, dp}, [&](Body& b, In in) { return b.convert(times(b, softmax_slope(b, in[0], in[1], 3), a->scale), type); });
   const Value dq = entry.dot(ds, a->k, {{0, 1}, {3}, {0, 2}, {1}}), dk = entry.dot(ds, a->q, {{0, 1}, {2}, {0, 2}, {1}});
   c.set("q@GRAD", by_sequence(c, dq, a->of_q[2], type));
   c.set("k@GRAD", by_sequence(c, dk, a->of_k[2], type));
@@ -185,9 +181,7 @@ void shared_embedding(Call& c) {
   const double first = c.number("start_index", 0);
   c.set("Out", c.fuse1({c.in("W"), c.in("Ids")}, [&](Body& b, In in) {
     const Value row = own_row(b, in[1], first, table[0]), rows = take(b, in[0], b.binary(Op::maximum, row, 0), 0);
-    Dims at_front(b.dims(row).size());
-    for (size_t d = 0; d < at_front.size(); ++d) at_front[d] = static_cast<int64_t>(d);
-    const Value is_own = b.broadcast(b.compare(Direction::GE, row, b.like(row, 0)), b.dims(rows), at_front);
+    const Value is_own = b.broadcast(b.compare(Direction::GE, row, b.like(row, 0)), b.dims(rows), counting(0, b.rank(row)));
     return b.select(is_own, rows, b.like(rows, 0));
   }));
 }

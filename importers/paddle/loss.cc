@@ -1,6 +1,5 @@
 // Losses element by element and over classes, and their gradients. Formulas: Paddle's phi kernels of the same names.
 #include <algorithm>
-#include <numeric>
 
 #include "importers/paddle/unary.h"
 
@@ -46,8 +45,7 @@ struct Counted {
 Counted counted(Call& c, Body& b, Value label, Value x) {
   const Value counts = b.compare(Direction::NE, label, b.like(label, c.number("ignore_index", -100)));
   if (!c.flag("normalize")) return {counts, {}};
-  Dims all(b.dims(x).size());
-  std::iota(all.begin(), all.end(), 0);
+  const Dims all = counting(0, b.rank(x));
   const Value n = b.binary(Op::maximum, b.reduce(Op::add, b.convert(counts, b.type(x)), all), 1e-5);
   return {counts, b.expand(n, b.dims(x))};
 }
@@ -148,8 +146,7 @@ void kl_divergence(Call& c) {
     const Value x = widen(b, in[0]), t = b.convert(in[1], b.type(x));
     Value loss = logs ? times(b, b.unary(Op::exponential, t), minus(b, t, x))
                       : choose(b, Direction::GT, t, 0, times(b, t, minus(b, b.unary(Op::log, t), x)), b.like(t, 0));
-    Dims all(dims.size());
-    std::iota(all.begin(), all.end(), 0);
+    const Dims all = counting(0, rank_of(dims));
     if (whole) loss = times(b, b.reduce(Op::add, loss, all), share_of(c, dims));
     return b.convert(loss, b.type(in[0]));
   }));
@@ -214,8 +211,7 @@ void nll_loss(Call& c) {
   const Dims label = c.dims("Label");
   const Values results = c.program().fuse(operands, [&](Body& b, In in) {
     const Value x = widen(b, in[0]), weight = picked(c, b, x, in[1], in.size() > 2 ? &in[2] : nullptr);
-    Dims all(b.dims(x).size());
-    std::iota(all.begin(), all.end(), 0);
+    const Dims all = counting(0, b.rank(x));
     const Value total = b.reduce(Op::add, weight, all);
     const Value loss = negated(b, b.reduce(Op::add, times(b, weight, x), how == "none" ? Dims{1} : all));
     const Value shown = how == "mean" ? over(b, loss, total) : how == "none" ? b.reshape(loss, label) : loss;

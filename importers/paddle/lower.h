@@ -17,6 +17,7 @@
 namespace importers::paddle {
 
 using lowering::Body;
+using lowering::counting;
 using lowering::Dims;
 using lowering::joined;
 using lowering::Value;
@@ -126,6 +127,7 @@ inline int64_t rank_of(const Dims& dims) { return static_cast<int64_t>(dims.size
 inline int64_t at(const Dims& dims, int64_t i) { return dims[static_cast<size_t>(i)]; }
 void copy(Call& c);  ///< Out = X
 Value softmax_of(Body& b, Value x, int64_t axis);
+Value softmax_slope(Body& b, Value p, Value dp, int64_t axis);  ///< dx = (dp − Σ dp·p)·p
 /// y under x as `elementwise_*` aligns them: at the end (-1), or y's first dimension under x's dimension `axis`.
 Value aligned(Body& body, Value x, Value y, int64_t axis);
 Dims aligned(Dims y, size_t rank_of_x, int64_t axis);

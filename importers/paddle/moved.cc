@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "importers/paddle/lower.h"
 #include "src/base/math.h"
@@ -14,8 +13,7 @@ namespace {
 using ir::Op;
 
 Dims all_of(const Dims& dims) {
-  Dims all(dims.size());
-  std::iota(all.begin(), all.end(), 0);
+  const Dims all = counting(0, rank_of(dims));
   return all;
 }
 

@@ -1,6 +1,5 @@
 // Pools over two and three dimensions of space and their gradients: each one kernel.
 #include <algorithm>
-#include <numeric>
 
 #include "importers/paddle/lower.h"
 #include "importers/paddle/taps.h"
@@ -115,8 +114,8 @@ void pool(Call& c) {
     for (size_t i = 0; i < pool->means.size(); ++i) x = tapped(b, x, pool->means[i], static_cast<int64_t>(pool->first + i));
     if (!pool->means.empty()) return b.convert(x, b.type(in[0]));
     if (pool->global) {
-      Dims space(pool->space());
-      std::iota(space.begin(), space.end(), static_cast<int64_t>(pool->first));
+      const auto first = static_cast<int64_t>(pool->first);
+      const Dims space = counting(first, first + static_cast<int64_t>(pool->space()));
       return b.convert(times(b, b.reduce_keep(Op::add, x, space), 1 / pool->places()), b.type(in[0]));
     }
     return b.convert(b.binary(Op::divide, b.reduce_window(Op::add, x, pool->window), held(b, *pool, b.type(x))), b.type(in[0]));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string>
 
 #include "importers/lowering/places.h"
@@ -15,12 +14,6 @@ namespace {
 using ir::Op;
 
 Dims batch_of(const Dims& dims) { return dims.size() <= 2 ? Dims() : Dims(dims.begin(), dims.end() - 2); }
-
-Dims counting(size_t n) {
-  Dims dims(n);
-  std::iota(dims.begin(), dims.end(), 0);
-  return dims;
-}
 
 /// A matrix product of operands of rank 2 and more, batch dimensions broadcast: x·y, each transposed or not.
 struct ProductMatrix {
@@ -49,7 +42,7 @@ Value multiply(Call& c, ProductMatrix x, ProductMatrix y) {
   const Dims batch = joined(of_x, of_y);
   x.value = expand_batch(c, x.value, batch), y.value = expand_batch(c, y.value, batch);
   const auto rank = static_cast<int64_t>(batch.size());
-  const Dims shared = counting(batch.size());
+  const Dims shared = counting(0, rank);
   return entry.dot(x.value, y.value, {shared, {x.transposed ? rank : rank + 1}, shared, {y.transposed ? rank + 1 : rank}});
 }
 
@@ -286,7 +279,7 @@ void einsum_grad(Call& c) {
 
 /// Where rows belong to the id that pads: they are 0, and so is the gradient of their row.
 Value pads(Body& b, Value ids, double padding, const Dims& rows) {
-  return b.broadcast(b.compare(ir::Direction::EQ, ids, b.like(ids, padding)), rows, counting(b.dims(ids).size()));
+  return b.broadcast(b.compare(ir::Direction::EQ, ids, b.like(ids, padding)), rows, counting(0, b.rank(ids)));
 }
 
 /// Rows of a table by number: Ids [a…] or [a…, 1] → [a…, width].

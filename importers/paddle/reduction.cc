@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "importers/paddle/lower.h"
 
@@ -18,8 +17,7 @@ std::optional<Dims> reduced(Call& c, const Dims& x) {
   if (!named) named = c.sizes("axis");
   if (!named && (c.has("AxisTensor") || c.has("AxisTensorList"))) return std::nullopt;
   if (c.flag("reduce_all") || !named || named->empty()) {
-    Dims all(x.size());
-    std::iota(all.begin(), all.end(), 0);
+    const Dims all = counting(0, rank_of(x));
     return all;
   }
   return axes_of(*named, static_cast<int64_t>(x.size()));
@@ -116,14 +114,12 @@ void log_softmax(Call& c) {
   }));
 }
 
-/// (dOut − Σ dOut·Out)·Out
 void softmax_grad(Call& c) {
   const auto axis = axis_in(c, "Out");
   if (!axis) return;
   c.set("X@GRAD", c.fuse1({c.in("Out"), c.in("Out@GRAD")}, [&](Body& b, In in) {
     const Value out = widen(b, in[0]), dout = widen(b, in[1]);
-    const Value mean = b.expand(b.reduce_keep(Op::add, b.binary(Op::multiply, dout, out), {*axis}), b.dims(out));
-    return b.convert(b.binary(Op::multiply, b.binary(Op::subtract, dout, mean), out), b.type(in[0]));
+    return b.convert(softmax_slope(b, out, dout, *axis), b.type(in[0]));
   }));
 }
 
@@ -203,8 +199,7 @@ void cross_entropy_grad(Call& c) {
 
 void squared_l2_norm(Call& c) {
   const Dims x = c.dims("X");
-  Dims all(x.size());
-  std::iota(all.begin(), all.end(), 0);
+  const Dims all = counting(0, rank_of(x));
   c.set("Out", c.fuse1({c.in("X")}, [&](Body& b, In in) {
     const Value value = widen(b, in[0]);
     return b.convert(b.reshape(b.reduce(Op::add, b.binary(Op::multiply, value, value), all), {1}), b.type(in[0]));
@@ -267,8 +262,7 @@ void log_sum_exp_grad(Call& c) {
 /// (Σ |x|^p)^(1/p) along an axis, or over all elements as one vector.
 std::optional<Dims> normed(Call& c, const Dims& x) {
   if (c.flag("asvector") || c.flag("reduce_all")) {
-    Dims all(x.size());
-    std::iota(all.begin(), all.end(), 0);
+    const Dims all = counting(0, rank_of(x));
     return all;
   }
   const double order = c.number("porder", 2);
@@ -420,6 +414,11 @@ Value softmax_of(Body& b, Value x, int64_t axis) {
   const Dims dims = b.dims(x);
   const Value power = b.unary(Op::exponential, b.binary(Op::subtract, x, b.expand(b.reduce_keep(Op::maximum, x, {axis}), dims)));
   return b.binary(Op::divide, power, b.expand(b.reduce_keep(Op::add, power, {axis}), dims));
+}
+
+Value softmax_slope(Body& b, Value p, Value dp, int64_t axis) {
+  const Value mean = b.expand(b.reduce_keep(Op::add, times(b, dp, p), {axis}), b.dims(p));
+  return times(b, minus(b, dp, mean), p);
 }
 
 std::span<const Row> reduction_rows() { return kReductionRows; }

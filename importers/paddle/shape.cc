@@ -431,8 +431,7 @@ void one_hot(Call& c) {
   const int64_t depth = c.integer("depth", 0, "depth_tensor");
   if (depth < 1) return c.fail("the depth is known at run time only");
   const Dims places = [&] {
-    Dims all(dims.size());
-    std::iota(all.begin(), all.end(), 0);
+    const Dims all = counting(0, rank_of(dims));
     return all;
   }();
   dims.push_back(depth);

@@ -63,6 +63,10 @@ constexpr Signature kSignatures[] = {
     {"bmm", "bmm", kXY, "Out"},
     {"bmm_grad", "bmm_grad", kGradXY, kXYGrad},
     {"broadcast", "expand_v2", "X", "Out", "out_shape=shape"},
+    {"c_embedding", "c_embedding", "W Ids", "Out"},
+    {"c_embedding_grad", "c_embedding_grad", "W Ids Out@GRAD", "W@GRAD"},
+    {"c_softmax_with_cross_entropy", "c_softmax_with_cross_entropy", "Logits Label", "Softmax Loss"},
+    {"c_softmax_with_cross_entropy_grad", "c_softmax_with_cross_entropy_grad", "Softmax Label Loss@GRAD", "Logits@GRAD"},
     {"cast", "cast", "X", "Out", "dtype=out_dtype"},
     {"celu_grad", "celu_grad", "X Out@GRAD", "X@GRAD"},
     {"check_finite_and_unscale", "check_finite_and_unscale", "X Scale", "Out FoundInfinite"},
@@ -78,10 +82,6 @@ constexpr Signature kSignatures[] = {
     {"conv3d_grad", "conv3d_grad", "Input Filter Output@GRAD", "Input@GRAD Filter@GRAD"},
     {"conv3d_transpose", "conv3d_transpose", "Input Filter OutputSize", "Output"},
     {"conv3d_transpose_grad", "conv3d_transpose_grad", "Input Filter Output@GRAD OutputSize", "Input@GRAD Filter@GRAD"},
-    {"c_embedding", "c_embedding", "W Ids", "Out"},
-    {"c_embedding_grad", "c_embedding_grad", "W Ids Out@GRAD", "W@GRAD"},
-    {"c_softmax_with_cross_entropy", "c_softmax_with_cross_entropy", "Logits Label", "Softmax Loss"},
-    {"c_softmax_with_cross_entropy_grad", "c_softmax_with_cross_entropy_grad", "Softmax Label Loss@GRAD", "Logits@GRAD"},
     {"cross_entropy_with_softmax", "softmax_with_cross_entropy", "Logits Label", "Softmax Loss"},
     {"cross_entropy_with_softmax_grad", "softmax_with_cross_entropy_grad", "Label Softmax Loss@GRAD", "Logits@GRAD"},
     {"cumprod_grad", "cumprod_grad", "X Out Out@GRAD", "X@GRAD"},
@@ -115,6 +115,8 @@ constexpr Signature kSignatures[] = {
     {"fmin", "elementwise_fmin", kXY, "Out"},
     {"fmin_grad", "elementwise_fmin_grad", kGradXY, kXYGrad},
     {"full", "fill_constant", "", "Out"},
+    {"full_like", "fill_any_like", "X ValueTensor", "Out"},
+    {"full_with_tensor", "full_with_tensor", "ValueTensor ShapeTensor", "Out"},
     {"fused_rotary_position_embedding", "fused_rotary_position_embedding", "q k v sin cos position_ids", "out_q out_k out_v"},
     {"fused_rotary_position_embedding_grad", "fused_rotary_position_embedding_grad",
      "sin cos position_ids out_q@GRAD out_k@GRAD out_v@GRAD", "q@GRAD k@GRAD v@GRAD"},
@@ -122,8 +124,6 @@ constexpr Signature kSignatures[] = {
     {"fused_softmax_mask_grad", "fused_softmax_mask_grad", "Softmax Out@GRAD", "X@GRAD"},
     {"fused_softmax_mask_upper_triangle", "fused_softmax_mask_upper_triangle", "X", "Out"},
     {"fused_softmax_mask_upper_triangle_grad", "fused_softmax_mask_upper_triangle_grad", "Softmax Out@GRAD", "X@GRAD"},
-    {"full_like", "fill_any_like", "X ValueTensor", "Out"},
-    {"full_with_tensor", "full_with_tensor", "ValueTensor ShapeTensor", "Out"},
     {"gather", "gather", "X Index Axis", "Out"},
     {"gather_grad", "gather_grad", "X Index Out@GRAD Axis", "X@GRAD"},
     {"gaussian", "gaussian_random", "ShapeTensor", "Out"},
@@ -361,8 +361,10 @@ Normal normal(const Operator& op, Form form) {
     made.op.type = slots->signature->type;
     made.inputs = named(op.inputs, slots->inputs);
     made.outputs = named(op.outputs, slots->outputs);
-    made.attributes = renamed(op.attributes, slots->signature->attributes);
-    made.op.attributes = made.attributes;
+    if (const std::string_view pairs = slots->signature->attributes; !pairs.empty()) {
+      made.attributes = renamed(op.attributes, pairs);
+      made.op.attributes = made.attributes;
+    }
   } else if (row != nullptr) {
     made.inputs = named(op.inputs, words(row->needs));
     made.outputs = named(op.outputs, {type.ends_with("_grad") ? "X@GRAD" : "Out"});

@@ -13,4 +13,14 @@ Values kernel(Lowering& l) {
   return l.fuse([](Body& b, std::span<const Value> x) { return Values{kFunction(b, x)}; });
 }
 
+template <ir::Op kOp>
+Values unary(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) { return Values{b.unary(kOp, x[0])}; });
+}
+
+template <ir::Op kOp>
+Values binary(Lowering& l) {
+  return l.fuse([](Body& b, std::span<const Value> x) { return Values{b.binary(kOp, x[0], x[1])}; });
+}
+
 }  // namespace importers::tensorflow

@@ -33,8 +33,7 @@ Value shared_out(Body& b, Value x, const Space& space) {
   const double whole = std::accumulate(space.window.begin(), space.window.end(), 1.0, std::multiplies<>());
   if (!hangs_over) return b.binary(Op::multiply, x, 1 / whole);
   const Value seen = b.reduce_window(Op::add, b.fill(b.type(x), space.size, 1), space.windows());
-  Dims at(space.size.size());
-  std::iota(at.begin(), at.end(), space.format.first_space);
+  const Dims at = counting(space.format.first_space, space.format.first_space + static_cast<int64_t>(space.size.size()));
   return b.binary(Op::divide, x, b.broadcast(seen, b.dims(x), at));
 }
 

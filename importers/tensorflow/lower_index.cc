@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "importers/tensorflow/rows.h"
 
@@ -15,11 +14,6 @@ namespace {
 using ir::Direction;
 using ir::Op;
 
-Dims counting(int64_t begin, int64_t end) {
-  Dims dims(static_cast<size_t>(std::max<int64_t>(0, end - begin)));
-  std::iota(dims.begin(), dims.end(), begin);
-  return dims;
-}
 int64_t axis_of(Lowering& l, int64_t axis, int64_t rank) {
   axis = from_end(axis, rank);
   if (axis < 0 || axis >= rank) l.fail("has a dimension out of range");

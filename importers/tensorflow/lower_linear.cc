@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
 #include "importers/tensorflow/lower_rules.h"
 
@@ -130,8 +129,7 @@ Values matrix_diag(Lowering& l) {
     if (const Dims size = l.integers(k); size != Dims{-1} && size != Dims{n}) return l.fail("is not square");
   if (!is_main_diagonal(l) || l.shape(0).rank() < 1 || !are_sane(dims)) return l.fail("has other than the main diagonal");
   return l.program.fuse({{l.in(0)}}, [&](Body& b, std::span<const Value> x) {
-    Dims at(dims.size() - 1);
-    std::iota(at.begin(), at.end(), 0);
+    const Dims at = counting(0, static_cast<int64_t>(dims.size() - 1));
     const Value wide = b.broadcast(x[0], dims, at);
     return Values{b.select(on_diagonal(b, last_two(dims)), wide, b.like(wide, 0))};
   });

@@ -10,16 +10,6 @@ namespace {
 using ir::Direction;
 using ir::Op;
 
-template <Op kOp>
-Values unary(Lowering& l) {
-  return l.fuse([](Body& b, std::span<const Value> x) { return Values{b.unary(kOp, x[0])}; });
-}
-
-template <Op kOp>
-Values binary(Lowering& l) {
-  return l.fuse([](Body& b, std::span<const Value> x) { return Values{b.binary(kOp, x[0], x[1])}; });
-}
-
 template <Direction kDirection>
 Values compare(Lowering& l) {
   return l.fuse([](Body& b, std::span<const Value> x) {

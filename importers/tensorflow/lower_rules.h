@@ -14,6 +14,7 @@
 namespace importers::tensorflow {
 
 using lowering::Body;
+using lowering::counting;
 using lowering::Dims;
 using lowering::Value;
 using lowering::Values;

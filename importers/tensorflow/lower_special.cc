@@ -16,11 +16,6 @@ Value is(Body& b, Direction how, Value x, double y) { return b.compare(how, x, b
 
 bool is_unsigned(ir::Type type) { return ir::info(type).kind == ir::TypeInfo::Kind::unsigned_; }
 
-template <Op kOp>
-Value bitwise(Body& b, std::span<const Value> x) {
-  return b.binary(kOp, x[0], x[1]);
-}
-Value invert(Body& b, std::span<const Value> x) { return b.unary(Op::not_, x[0]); }
 Value population(Body& b, std::span<const Value> x) { return b.convert(b.unary(Op::popcnt, x[0]), ir::Type::u8); }
 /// The sign of a signed number moves in from above.
 Value shift_right(Body& b, std::span<const Value> x) {
@@ -42,11 +37,6 @@ Values bitcast(Lowering& l) {
 
 // ---------------------------------------------------------------- complex numbers
 
-template <Op kOp>
-Value part(Body& b, std::span<const Value> x) {
-  return b.unary(kOp, x[0]);
-}
-Value complex(Body& b, std::span<const Value> x) { return b.binary(Op::complex, x[0], x[1]); }
 Value conjugate(Body& b, std::span<const Value> x) {
   if (!ir::is_complex(b.type(x[0]))) return x[0];
   return b.binary(Op::complex, b.unary(Op::real, x[0]), b.unary(Op::negate, b.unary(Op::imag, x[0])));
@@ -217,10 +207,10 @@ Values fake_quant_grad(Lowering& l) {
 /// (x, min, max): rounded to steps of which one is 0 (tensorflow/core/kernels/quantize_and_dequantize_op.h).
 Values quantize_and_dequantize(Lowering& l) {
   if (attribute(l.node, "axis", int64_t{-1}) != -1) return l.fail("rounds slices of one dimension apart");
-  const int64_t bits = l.node.type == "QuantizeAndDequantizeV3" ? [&] {
-    const Dims given = l.integers(3);
-    return given.size() == 1 ? given[0] : int64_t{8};
-  }() : attribute(l.node, "num_bits", int64_t{8});
+  int64_t bits = attribute(l.node, "num_bits", int64_t{8});
+  if (l.node.type == "QuantizeAndDequantizeV3") {
+    if (const Dims given = l.integers(3); given.size() == 1) bits = given[0];
+  }
   if (!l.error.empty() || bits < 2 || bits > 30) return l.fail("its number of bits is not known");
   const bool is_signed = attribute(l.node, "signed_input", true), is_narrow = attribute(l.node, "narrow_range", false);
   const double last = std::ldexp(1, static_cast<int>(is_signed ? bits - 1 : bits)) - 1;
@@ -243,20 +233,20 @@ Values quantize_and_dequantize(Lowering& l) {
 }
 
 constexpr Rule kSpecialRules[] = {
-    {"Invert", kernel<invert>},
+    {"Invert", unary<Op::not_>},
     {"Bitcast", bitcast},
-    {"BitwiseAnd", kernel<bitwise<Op::and_>>, 2},
-    {"BitwiseOr", kernel<bitwise<Op::or_>>, 2},
-    {"BitwiseXor", kernel<bitwise<Op::xor_>>, 2},
-    {"LeftShift", kernel<bitwise<Op::shift_left>>, 2},
+    {"BitwiseAnd", binary<Op::and_>, 2},
+    {"BitwiseOr", binary<Op::or_>, 2},
+    {"BitwiseXor", binary<Op::xor_>, 2},
+    {"LeftShift", binary<Op::shift_left>, 2},
     {"RightShift", kernel<shift_right>, 2},
     {"PopulationCount", kernel<population>},
-    {"Real", kernel<part<Op::real>>},
-    {"Imag", kernel<part<Op::imag>>},
-    {"ComplexAbs", kernel<part<Op::abs>>},
+    {"Real", unary<Op::real>},
+    {"Imag", unary<Op::imag>},
+    {"ComplexAbs", unary<Op::abs>},
     {"Angle", kernel<angle>},
     {"Conj", kernel<conjugate>},
-    {"Complex", kernel<complex>, 2},
+    {"Complex", binary<Op::complex>, 2},
     {"Asin", kernel<asin>},
     {"Acos", kernel<acos>},
     {"Atan", kernel<atan>},
